@@ -1,0 +1,305 @@
+"""RankingData: features, levels, queries, weights and preferences; validated once, then a frozen value."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, column_or_1d
+
+from ._errors import DataError, NoPairsError, ParameterError
+from ._preferences import FloatArray, Grades, Preferences, build
+from .kernels.products import has_duplicates
+
+logger = logging.getLogger("linrank")
+
+PREFERENCES = ("full", "chain")
+QUERY_WEIGHTINGS = ("pairs", "queries")
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class RankingData:
+    """Rows to be ranked within queries, and the preferences between them.
+
+    Parameters
+    ----------
+    X : array or sparse matrix, (m, d)
+        float32 and float64, C or F order and CSR are used where they lie: neither copied nor permuted.
+        Everything else is converted.
+    y : (m,) or None
+        Real-valued utilities: within a query, rows with a larger y are preferred. None if only `pairs` count.
+    qid : (m,) or None
+        The query of each row: integers or strings, in any order. None: all rows are one query.
+    sample_weight : (m,), optional
+        Row weights v. A preference from grades weighs u_q * v_i * v_j; rows of weight 0 take no part.
+    query_weight : (m,) or mapping, optional
+        Query weights u: one value per row, constant within each query, or a mapping from qid.
+    pairs : (n, 2) or (n, 3), optional
+        Explicit preferences (winner row, loser row[, weight]) within queries. Duplicates add up.
+    preferences : {"full", "chain"}
+        Compare all levels of a query, or consecutive ones only.
+    query_weighting : {"pairs", "queries"}
+        Every pair counts the same, or every query does.
+    """
+
+    X: Any
+    y: FloatArray | None
+    query: NDArray[np.int64]
+    n_queries: int
+    n_queries_without_pairs: int
+    sample_weight: FloatArray | None
+    preferences: Preferences = field(repr=False)
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | Mapping[Any, float] | None = None,
+        pairs: ArrayLike | None = None,
+        preferences: str = "full",
+        query_weighting: str = "pairs",
+    ) -> None:
+        X = check_features(X)
+        grades, values, built = make_preferences(
+            X.shape[0], y, qid, sample_weight, query_weight, pairs, preferences, query_weighting
+        )
+        used = np.zeros(grades.n_queries, dtype=bool)
+        used[grades.query[built.row]] = True
+        without = int(grades.n_queries - used.sum())
+        if without:
+            logger.info(
+                "%d of %d queries have no pair: they are skipped in training", without, grades.n_queries
+            )
+        for name, value in {
+            "X": X,
+            "y": values,
+            "query": grades.query,
+            "n_queries": grades.n_queries,
+            "n_queries_without_pairs": without,
+            "sample_weight": grades.v,
+            "preferences": built,
+        }.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows m."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d."""
+        return int(self.X.shape[1])
+
+    def fingerprint(self) -> str:
+        """Digest of all that the empirical risk depends on: planes are kept only for the same data."""
+        digest = hashlib.blake2b(repr((self.X.shape, str(self.X.dtype))).encode(), digest_size=16)
+        arrays = [self.X.data, self.X.indices, self.X.indptr] if sp.issparse(self.X) else [self.X]
+        p = self.preferences
+        arrays += [p.row, p.ranking_ptr, p.level_ptr, p.ranking_levels, p.u]
+        arrays += [a for a in (p.v, self.sample_weight) if a is not None]
+        for array in arrays:
+            flat = array if array.flags.c_contiguous else array.T
+            digest.update(np.ascontiguousarray(flat).view(np.uint8).reshape(-1))
+        return digest.hexdigest()
+
+
+def make_preferences(
+    n_rows: int,
+    y: ArrayLike | None,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    query_weight: ArrayLike | Mapping[Any, float] | None = None,
+    pairs: ArrayLike | None = None,
+    preferences: str = "full",
+    query_weighting: str = "pairs",
+) -> tuple[Grades, FloatArray | None, Preferences]:
+    """Validate everything but X, and bring it into the form that kernels use."""
+    check_choice("preferences", preferences, PREFERENCES)
+    check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
+    grades, values = _check_rows(n_rows, y, qid, sample_weight, query_weight, pairs)
+    checked_pairs = None if pairs is None else _check_pairs(pairs, grades)
+    built = build(grades, preferences, checked_pairs, query_weighting)
+    _refuse_no_pairs(built, grades)
+    return grades, values, built
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter value that is not one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise ParameterError(f"{name}={value!r} is not known: choose one of {', '.join(map(repr, choices))}.")
+
+
+def check_features(X: Any) -> Any:
+    """Return X as float32 or float64, dense or CSR, without a copy where it is so already."""
+    try:
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator="linrank")
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    if X.shape[0] >= 2**31:
+        raise DataError(f"X has {X.shape[0]} rows; at most 2**31 - 1 can be used: train on a sample of them.")
+    if sp.issparse(X) and not X.has_sorted_indices:
+        marker = np.full(X.shape[1], -1, dtype=np.int64)
+        if has_duplicates(X.indices, X.indptr, marker):
+            X = X.copy()
+            X.sum_duplicates()
+    elif sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def encode_queries(qid: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the number of each row's query, and the query ids in the order of those numbers."""
+    if qid is None:
+        return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    q = np.asarray(qid)
+    if q.ndim != 1 or q.size != n_rows:
+        raise DataError(f"qid has shape {q.shape}, but X has {n_rows} rows: give one query id per row.")
+    if q.dtype.kind == "f":
+        if not np.all(np.isfinite(q)) or np.any(q != np.floor(q)):
+            raise DataError("qid holds NaN or fractional numbers: give integers or strings.")
+        q = q.astype(np.int64)
+    elif q.dtype.kind == "O":
+        q = _check_object_ids(q)
+    elif q.dtype.kind not in "biuUSMm":
+        raise DataError(f"qid of type {q.dtype} cannot name queries: give integers or strings.")
+    if q.dtype.kind in "iu" and np.all(q[1:] >= q[:-1]):  # sorted already: no need to sort again
+        new = np.r_[True, q[1:] != q[:-1]][: q.size]
+        return np.cumsum(new, dtype=np.int64) - 1, q[new]
+    ids, query = np.unique(q, return_inverse=True)
+    return query.astype(np.int64, copy=False), ids
+
+
+def _check_object_ids(q: NDArray[Any]) -> NDArray[Any]:
+    kinds = {type(value) for value in q.tolist()}
+    if all(issubclass(kind, str) for kind in kinds):
+        return q.astype(np.str_)
+    if all(issubclass(kind, (bool, int, np.integer)) for kind in kinds):
+        return q.astype(np.int64)
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise DataError(f"qid holds values of type {names}: give integers only, or strings only, and no None.")
+
+
+def _check_rows(
+    n_rows: int,
+    y: ArrayLike | None,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    query_weight: ArrayLike | Mapping[Any, float] | None,
+    pairs: ArrayLike | None,
+) -> tuple[Grades, FloatArray | None]:
+    if y is None and pairs is None:
+        raise DataError("fit requires y to be passed, but the target y is None: give y, or pairs, or both.")
+    query, ids = encode_queries(qid, n_rows)
+    values = None if y is None else check_utilities(y, n_rows)
+    level = None
+    if values is not None:
+        level = np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
+    v = None if sample_weight is None else _check_weights("sample_weight", sample_weight, n_rows)
+    u = None if query_weight is None else _check_query_weight(query_weight, query, ids)
+    return Grades(query=query, level=level, n_queries=ids.size, v=v, u=u), values
+
+
+def check_utilities(y: ArrayLike, n_rows: int) -> FloatArray:
+    """Return y as finite float64 values, one per row."""
+    try:
+        array = column_or_1d(y, warn=True)
+        with warnings.catch_warnings():
+            # np.asarray of complex numbers would only warn that it drops their imaginary part.
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            values = np.asarray(array).astype(np.float64)
+    except (ValueError, TypeError, np.exceptions.ComplexWarning) as error:
+        raise DataError(f"y must hold one real number per row: {error}.") from None
+    if values.size != n_rows:
+        raise DataError(f"y has {values.size} values, but X has {n_rows} rows: give one utility per row.")
+    if not np.all(np.isfinite(values)):
+        raise DataError("y contains NaN or infinity: drop those rows or give them a utility.")
+    return values
+
+
+def _check_weights(name: str, weights: ArrayLike, size: int) -> FloatArray:
+    try:
+        w = np.array(weights, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{name} must hold numbers: {error}.") from None
+    if w.ndim == 0:
+        w = np.full(size, float(w))
+    if w.shape != (size,):
+        raise DataError(f"{name} has shape {w.shape}, but {size} values are needed: give one per row.")
+    if not np.all(np.isfinite(w)) or np.any(w < 0):
+        raise DataError(f"{name} contains negative numbers, NaN or infinity: weights must be finite and >= 0.")
+    return w
+
+
+def _check_query_weight(
+    weight: ArrayLike | Mapping[Any, float], query: NDArray[np.int64], ids: NDArray[Any]
+) -> FloatArray:
+    if isinstance(weight, Mapping):
+        names = ids.tolist()
+        missing = [name for name in names if name not in weight]
+        if missing:
+            raise DataError(f"query_weight has no entry for qid {missing[0]!r}: give every query a weight.")
+        return _check_weights("query_weight", [weight[name] for name in names], ids.size)
+    w = _check_weights("query_weight", weight, query.size)
+    u = np.zeros(ids.size)
+    u[query] = w
+    if np.any(u[query] != w):
+        name = ids[query[np.argmax(u[query] != w)]]
+        raise DataError(
+            f"query_weight differs within qid {name!r}: it must be constant within a query "
+            "(weights of single rows are sample_weight)."
+        )
+    return u
+
+
+def _check_pairs(
+    pairs: ArrayLike, grades: Grades
+) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+    """Explicit pairs as (winner, loser, weight), each pair once."""
+    try:
+        p = np.asarray(pairs, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"pairs must hold numbers, (winner row, loser row[, weight]): {error}.") from None
+    if p.ndim != 2 or p.shape[1] not in (2, 3):
+        raise DataError(f"pairs has shape {p.shape}: give (n, 2), or (n, 3) with weights.")
+    rows, n_rows = p[:, :2], grades.query.size
+    if not np.all(np.isfinite(p)) or np.any(rows != np.floor(rows)):
+        raise DataError("pairs contains NaN, infinity or fractional rows: give row numbers, counted from 0.")
+    if np.any(rows < 0) or np.any(rows >= n_rows):
+        raise DataError(f"pairs names rows outside 0 ... {n_rows - 1}: rows are counted from 0.")
+    winner, loser = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
+    if np.any(winner == loser):
+        raise DataError(f"pairs prefers row {winner[winner == loser][0]} to itself: drop that pair.")
+    across = grades.query[winner] != grades.query[loser]
+    if np.any(across):
+        k = int(np.argmax(across))
+        raise DataError(
+            f"pairs joins rows {winner[k]} and {loser[k]} of different queries: give them the same qid."
+        )
+    weight = _check_weights("the third column of pairs", p[:, 2], len(p)) if p.shape[1] == 3 else np.ones(len(p))
+    key, where = np.unique(winner * n_rows + loser, return_inverse=True)
+    return key // n_rows, key % n_rows, np.bincount(where, weight, minlength=key.size)
+
+
+def _refuse_no_pairs(preferences: Preferences, grades: Grades) -> None:
+    for name, weight in (("sample_weight", grades.v), ("query_weight", grades.u)):
+        if weight is not None and not np.any(weight):
+            raise NoPairsError(f"All of {name} is zero: at least two rows need a positive weight.")
+    if preferences.n_rankings == 0:
+        raise NoPairsError(
+            f"There is no pair to learn from (n_samples={grades.query.size}, {grades.n_queries} queries): within "
+            "at least one query, two rows of positive weight must differ in y. Check y, qid and the weights."
+        )
+    if not np.isfinite(preferences.total) or preferences.total <= 0:
+        raise DataError("The weights over- or underflow when multiplied: scale them to about 1.")

@@ -1,0 +1,158 @@
+"""The objective f(w) = alpha/2 |w|^2 + mean loss of X w: the chain rule, written once.
+
+What is known at a point is a value: there is no order of calls. A point costs one product with X, its gradient
+one more when it is asked for. A line search works on scores and never touches X: `point.along(d)` multiplies X d
+once, and everything evaluated on that line, points included, needs no other product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from ._preferences import FloatArray
+from .losses import Loss, LossPoint
+
+#: After so many steps along lines, scores are computed from w anew: rounding must not add up.
+REFRESH = 100
+
+
+class Engine(Protocol):
+    """What an objective asks of an engine."""
+
+    def dot(self, w: FloatArray) -> FloatArray:
+        """Scores X w."""
+
+    def transpose_dot(self, g: FloatArray) -> FloatArray:
+        """X^T g."""
+
+    def loss_at(self, loss: Loss, scores: FloatArray) -> LossPoint:
+        """The loss at given scores."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """f over d-vectors w; `scale` divides the columns of X, so w lives in scaled units."""
+
+    engine: Engine
+    loss: Loss
+    alpha: float
+    n_features: int
+    scale: FloatArray | None = None
+
+    @property
+    def value_at_zero(self) -> float:
+        """f(0): the loss of equal scores."""
+        return self.loss.value_at_zero
+
+    def scores(self, w: FloatArray) -> FloatArray:
+        """X w in scaled units."""
+        return self.engine.dot(w if self.scale is None else w / self.scale)
+
+    def back(self, g: FloatArray) -> FloatArray:
+        """X^T g in scaled units."""
+        product = self.engine.transpose_dot(g)
+        return product if self.scale is None else product / self.scale
+
+    def at(self, w: FloatArray) -> Point:
+        """Evaluate the objective: one product with X, and one more if its gradient is asked for."""
+        scores = self.scores(w)
+        return Point(self, w, scores, self.engine.loss_at(self.loss, scores), steps=0)
+
+
+@dataclass(frozen=True)
+class Point:
+    """All that is known of the objective at w."""
+
+    objective: Objective
+    w: FloatArray
+    scores: FloatArray
+    loss: LossPoint
+    steps: int  # taken along lines since the scores were computed from w
+
+    @property
+    def risk(self) -> float:
+        """The mean loss."""
+        return self.loss.value
+
+    @cached_property
+    def risk_gradient(self) -> FloatArray:
+        """A (sub)gradient of the mean loss: one product with X^T, when first asked for."""
+        return self.objective.back(self.loss.gradient)
+
+    @property
+    def value(self) -> float:
+        """f(w)."""
+        return self.risk + 0.5 * self.objective.alpha * float(self.w @ self.w)
+
+    @property
+    def gradient(self) -> FloatArray:
+        """A (sub)gradient of f at w."""
+        return self.risk_gradient + self.objective.alpha * self.w
+
+    def along(self, d: FloatArray) -> Line:
+        """The objective on w + t d: one product with X, whatever is evaluated on it."""
+        return Line(self, d, self.objective.scores(d))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The objective at one point of a line; unpacks as (value, slope, curvature)."""
+
+    t: float
+    value: float
+    slope: float
+    curvature: float | None  # None where the loss has none
+    risk: float
+    risk_slope: float
+    scores: FloatArray
+    loss: LossPoint
+
+    def __iter__(self) -> Iterator[float | None]:
+        return iter((self.value, self.slope, self.curvature))
+
+
+@dataclass(frozen=True)
+class Line:
+    """The objective on start.w + t d."""
+
+    start: Point
+    d: FloatArray
+    score_d: FloatArray  # X d
+
+    @property
+    def slope(self) -> float:
+        """Slope at t = 0."""
+        return float(self.start.loss.gradient @ self.score_d) + self.start.objective.alpha * float(
+            self.start.w @ self.d
+        )
+
+    def at(self, t: float) -> Trial:
+        """Value and slope at t, in score space."""
+        objective, start = self.start.objective, self.start
+        scores = start.scores + t * self.score_d
+        loss = objective.engine.loss_at(objective.loss, scores)
+        risk_slope = float(loss.gradient @ self.score_d)
+        wd, dd = float(start.w @ self.d), float(self.d @ self.d)
+        ww = float(start.w @ start.w)
+        value = loss.value + 0.5 * objective.alpha * (ww + 2 * t * wd + t * t * dd)
+        slope = risk_slope + objective.alpha * (wd + t * dd)
+        return Trial(t, value, slope, None, loss.value, risk_slope, scores, loss)
+
+    def point(self, at: float | Trial) -> Point:
+        """The full point at t, or at a trial already evaluated; no product with X."""
+        trial = at if isinstance(at, Trial) else self.at(at)
+        objective = self.start.objective
+        w = self.start.w + trial.t * self.d
+        if self.start.steps + 1 >= REFRESH:
+            return objective.at(w)
+        return Point(objective, w, trial.scores, trial.loss, self.start.steps + 1)
+
+
+def zeros(objective: Objective) -> FloatArray:
+    """The starting point of a solver that is given none."""
+    return np.zeros(objective.n_features)

@@ -1,0 +1,340 @@
+"""Preferences in the one form in which they reach kernels: a list of rankings.
+
+A *ranking* is a set of members, each a row of the data with a level, and states that every member is
+preferred to every member at a lower level, with weight c_ij = u * v_i * v_j. Whatever preferences come from
+becomes rankings:
+
+    grades, full       one ranking per query, with all its levels
+    grades, chain      one ranking of two levels for each two consecutive levels of a query
+    a graph            one ranking of two levels for each edge of the graph within a query
+    explicit pairs     one ranking of two members for each pair
+
+so a kernel knows only full orders over contiguous members, and the cost of a graph is that of the rows on
+its edges. Members without weight and rankings of a single level are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .kernels.pairs import pair_weights
+
+IntArray = NDArray[np.integer[Any]]
+FloatArray = NDArray[np.float64]
+
+#: Members in a block of work: large enough that starting a task costs nothing beside it.
+BLOCK_MEMBERS = 1 << 15
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """All preferences of a data set, as rankings; members are sorted by ranking, then by level.
+
+    Attributes
+    ----------
+    row : int32 (M,)
+        The data row of each member.
+    ranking_ptr : int64 (R + 1,)
+        Members of ranking r: ``ranking_ptr[r]:ranking_ptr[r + 1]``.
+    level_ptr : int64 (L + 1,)
+        Members of level l, over all rankings.
+    ranking_levels : int64 (R + 1,)
+        Levels of ranking r, as positions in `level_ptr`.
+    u : float64 (R,)
+        Weight of each ranking.
+    v : float64 (M,) or None
+        Weight of each member; None if all are 1.
+    blocks : int64 (B + 1,)
+        Rankings of block b; no two blocks share a row. Cut by the data alone.
+    in_order : bool
+        Whether the members are the rows themselves, in their order.
+    total : float
+        N, the sum of all c_ij.
+    n_pairs : int
+        How many pairs have c_ij > 0.
+    """
+
+    row: NDArray[np.int32]
+    ranking_ptr: NDArray[np.int64]
+    level_ptr: NDArray[np.int64]
+    ranking_levels: NDArray[np.int64]
+    u: FloatArray
+    v: FloatArray | None
+    blocks: NDArray[np.int64]
+    in_order: bool
+    total: float
+    n_pairs: int
+
+    @property
+    def n_rankings(self) -> int:
+        """Number of rankings."""
+        return self.u.size
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks of work."""
+        return self.blocks.size - 1
+
+
+@dataclass(frozen=True)
+class Grades:
+    """What preferences are made from, row by row and query by query; all of it already validated."""
+
+    query: NDArray[np.int64]  # (m,) number of the row's query
+    level: NDArray[np.int64] | None  # (m,) number of the row's level, or None without y
+    n_queries: int
+    v: FloatArray | None  # (m,) row weights
+    u: FloatArray | None  # (Q,) query weights
+
+
+@dataclass(frozen=True)
+class _Rankings:
+    """Rankings from one source, before they are joined with those of another."""
+
+    row: IntArray
+    v: FloatArray | None
+    u: FloatArray  # without the query's weight
+    query: NDArray[np.int64]  # of each ranking
+    ranking_ptr: NDArray[np.int64]
+    level_ptr: NDArray[np.int64]
+    ranking_levels: NDArray[np.int64]
+
+    def pair_weights(self) -> FloatArray:
+        """Sum of v_i v_j over the pairs of each ranking."""
+        if self.v is None:
+            return self.pair_counts().astype(np.float64)
+        out = np.empty(self.u.size)
+        if out.size:
+            pair_weights(np.add.reduceat(self.v, self.level_ptr[:-1]), self.ranking_levels, out)
+        return out
+
+    def pair_counts(self) -> NDArray[np.int64]:
+        """Pairs of each ranking."""
+        out = np.empty(self.u.size, dtype=np.int64)
+        if out.size:
+            pair_weights(np.diff(self.level_ptr), self.ranking_levels, out)
+        return out
+
+
+def build(
+    grades: Grades,
+    preferences: str,
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64], FloatArray] | None,
+    query_weighting: str,
+) -> Preferences:
+    """Bring grades and explicit pairs (winner, loser, weight; each once) into the form above."""
+    sources = []
+    n_pairs = 0
+    if grades.level is not None:
+        graded = _from_grades(grades, chain=preferences == "chain")
+        sources.append(graded)
+        n_pairs += int(graded.pair_counts().sum())
+    if pairs is not None:
+        sources.append(_from_pairs(grades, *pairs))
+        n_pairs += _count_new_pairs(grades, preferences, *pairs)
+    rankings = sources[0] if len(sources) == 1 else _join(sources[0], sources[1])
+    return _finish(rankings, grades, query_weighting, n_pairs, grades.query.size)
+
+
+def _from_grades(grades: Grades, *, chain: bool) -> _Rankings:
+    assert grades.level is not None
+    member = np.arange(grades.query.size)
+    keep = _positive(grades, member)
+    member = member[keep]
+    n_levels = int(grades.level.max(initial=0)) + 1
+    key = grades.query[member] * n_levels + grades.level[member]
+    if np.any(key[1:] < key[:-1]):
+        order = np.argsort(key, kind="stable")
+        member, key = member[order], key[order]
+    start = np.flatnonzero(np.r_[True, key[1:] != key[:-1]][: key.size])  # of each (query, level)
+    end = np.r_[start[1:], key.size].astype(np.int64)
+    query = key[start] // n_levels
+    if chain:
+        lower = np.flatnonzero(query[1:] == query[:-1])
+        return _from_edges(member, grades.v, start, end, lower, lower + 1, query[lower])
+    first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]][: query.size])
+    n_levels_of = np.diff(np.r_[first, query.size])
+    return _select(member, grades.v, start, end, query[first], first, n_levels_of)
+
+
+def _positive(grades: Grades, rows: IntArray) -> NDArray[np.bool_]:
+    """Which of the rows have weight at all."""
+    keep = np.ones(rows.size, dtype=bool)
+    if grades.v is not None:
+        keep &= grades.v[rows] > 0
+    if grades.u is not None:
+        keep &= grades.u[grades.query[rows]] > 0
+    return keep
+
+
+def _select(
+    member: IntArray,
+    v: FloatArray | None,
+    start: IntArray,
+    end: IntArray,
+    query: IntArray,
+    first: IntArray,
+    n_levels_of: IntArray,
+) -> _Rankings:
+    """The full rankings of those queries that have more than one level."""
+    several = n_levels_of > 1
+    level = _ranges(first[several], n_levels_of[several])
+    size = end[level] - start[level]
+    keep = member[_ranges(start[level], size)]
+    level_ptr = _pointers(size)
+    ranking_levels = _pointers(n_levels_of[several])
+    return _Rankings(
+        row=keep,
+        v=None if v is None else v[keep],
+        u=np.ones(int(several.sum())),
+        query=query[several],
+        ranking_ptr=level_ptr[ranking_levels],
+        level_ptr=level_ptr,
+        ranking_levels=ranking_levels,
+    )
+
+
+def _from_edges(
+    member: IntArray,
+    v: FloatArray | None,
+    start: IntArray,
+    end: IntArray,
+    lower: IntArray,
+    upper: IntArray,
+    query: IntArray,
+    weight: FloatArray | None = None,
+) -> _Rankings:
+    """One ranking of two levels for each edge between (query, level) groups `lower` and `upper`."""
+    group = np.column_stack([lower, upper]).ravel()
+    size = end[group] - start[group]
+    keep = member[_ranges(start[group], size)]
+    level_ptr = _pointers(size)
+    return _Rankings(
+        row=keep,
+        v=None if v is None else v[keep],
+        u=np.ones(lower.size) if weight is None else weight,
+        query=query,
+        ranking_ptr=level_ptr[::2],
+        level_ptr=level_ptr,
+        ranking_levels=2 * np.arange(lower.size + 1, dtype=np.int64),
+    )
+
+
+def _from_pairs(grades: Grades, winner: IntArray, loser: IntArray, weight: FloatArray) -> _Rankings:
+    keep = weight > 0
+    if grades.u is not None:
+        keep &= grades.u[grades.query[winner]] > 0
+    order = np.flatnonzero(keep)
+    order = order[np.argsort(grades.query[winner[order]], kind="stable")]
+    ends = np.arange(order.size + 1, dtype=np.int64)
+    row = np.column_stack([loser[order], winner[order]]).ravel()
+    return _Rankings(
+        row=row,
+        v=None,
+        u=weight[order],
+        query=grades.query[winner[order]],
+        ranking_ptr=2 * ends,
+        level_ptr=np.arange(row.size + 1, dtype=np.int64),
+        ranking_levels=2 * ends,
+    )
+
+
+def _count_new_pairs(
+    grades: Grades, preferences: str, winner: IntArray, loser: IntArray, weight: FloatArray
+) -> int:
+    """How many explicit pairs with weight are not preferences by grade already."""
+    keep = weight > 0
+    if grades.u is not None:
+        keep &= grades.u[grades.query[winner]] > 0
+    winner, loser = winner[keep], loser[keep]
+    if grades.level is None or winner.size == 0:
+        return winner.size
+    rise = grades.level[winner] - grades.level[loser]
+    graded = rise > 0
+    if preferences == "chain":
+        graded &= _steps_between(grades, winner, loser) == 1
+    if grades.v is not None:
+        graded &= (grades.v[winner] > 0) & (grades.v[loser] > 0)
+    return int(winner.size - graded.sum())
+
+
+def _steps_between(grades: Grades, winner: IntArray, loser: IntArray) -> IntArray:
+    """How many of the query's own levels (with weight) lie from the loser up to the winner."""
+    assert grades.level is not None
+    n_levels = int(grades.level.max()) + 1
+    key = grades.query * n_levels + grades.level
+    present = np.unique(key[_positive(grades, np.arange(key.size))])
+    steps: IntArray = np.searchsorted(present, key[winner]) - np.searchsorted(present, key[loser])
+    return steps
+
+
+def _join(a: _Rankings, b: _Rankings) -> _Rankings:
+    """The rankings of both sources, sorted by query so that blocks of queries can be cut."""
+    v = None
+    if a.v is not None or b.v is not None:
+        v = np.concatenate([np.ones(x.row.size) if x.v is None else x.v for x in (a, b)])
+    row = np.concatenate([a.row, b.row])
+    query = np.concatenate([a.query, b.query])
+    size = np.concatenate([np.diff(a.ranking_ptr), np.diff(b.ranking_ptr)])
+    n_levels = np.concatenate([np.diff(a.ranking_levels), np.diff(b.ranking_levels)])
+    level_size = np.concatenate([np.diff(a.level_ptr), np.diff(b.level_ptr)])
+    order = np.argsort(query, kind="stable")
+    member = _ranges(_pointers(size)[order], size[order])
+    level = _ranges(_pointers(n_levels)[order], n_levels[order])
+    return _Rankings(
+        row=row[member],
+        v=None if v is None else v[member],
+        u=np.concatenate([a.u, b.u])[order],
+        query=query[order],
+        ranking_ptr=_pointers(size[order]),
+        level_ptr=_pointers(level_size[level]),
+        ranking_levels=_pointers(n_levels[order]),
+    )
+
+
+def _finish(
+    rankings: _Rankings, grades: Grades, query_weighting: str, n_pairs: int, n_rows: int
+) -> Preferences:
+    u, weight = rankings.u, rankings.pair_weights()
+    if query_weighting == "queries":
+        per_query = np.bincount(rankings.query, u * weight, minlength=grades.n_queries)
+        u = u / per_query[rankings.query]
+    if grades.u is not None:
+        u = u * grades.u[rankings.query]
+    v = rankings.v
+    return Preferences(
+        row=np.ascontiguousarray(rankings.row, dtype=np.int32),
+        ranking_ptr=np.ascontiguousarray(rankings.ranking_ptr),
+        level_ptr=rankings.level_ptr,
+        ranking_levels=rankings.ranking_levels,
+        u=np.ascontiguousarray(u),
+        v=None if v is None or np.all(v == 1) else np.ascontiguousarray(v),
+        blocks=_blocks(rankings),
+        in_order=rankings.row.size == n_rows and bool(np.all(rankings.row == np.arange(n_rows))),
+        total=float(np.sum(u * weight)),
+        n_pairs=n_pairs,
+    )
+
+
+def _blocks(rankings: _Rankings) -> NDArray[np.int64]:
+    """Cuts between queries, about BLOCK_MEMBERS members apart."""
+    first = np.flatnonzero(np.r_[True, rankings.query[1:] != rankings.query[:-1]][: rankings.query.size])
+    number = rankings.ranking_ptr[first] // BLOCK_MEMBERS
+    cuts = first[np.r_[True, number[1:] != number[:-1]][: first.size]]
+    return np.r_[cuts, rankings.u.size].astype(np.int64)
+
+
+def _pointers(sizes: IntArray) -> NDArray[np.int64]:
+    return np.r_[0, np.cumsum(sizes)].astype(np.int64)
+
+
+def _ranges(start: IntArray, size: IntArray) -> NDArray[np.int64]:
+    """Concatenation of start[i], start[i] + 1, ..., start[i] + size[i] - 1."""
+    if start.size and np.array_equal(start[1:], start[:-1] + size[:-1]):
+        return np.arange(start[0], start[-1] + size[-1], dtype=np.int64)
+    offset = np.repeat(start - _pointers(size)[:-1], size)
+    return offset + np.arange(offset.size, dtype=np.int64)

@@ -1,0 +1,67 @@
+"""Progress of a fit on standard error: a live line on a terminal, a few plain lines elsewhere."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._data import RankingData
+    from .solvers import Iteration
+
+
+class Progress:
+    """A solver's callback. Silent, and without importing rich, unless verbose > 0."""
+
+    def __init__(self, verbose: int, data: RankingData) -> None:
+        self.verbose = int(verbose)
+        self.data = data
+        self._console: Any = None
+        self._live: Any = None
+        self._last: Iteration | None = None
+
+    def __enter__(self) -> Progress:
+        if self.verbose > 0:
+            from rich.console import Console
+
+            self._console = Console(stderr=True, highlight=False)
+            self._console.print(describe(self.data), soft_wrap=True)
+            if self._console.is_terminal:
+                self._live = self._console.status("")
+                self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+        if self._console is not None and self._last is not None and kind is None:
+            self._console.print(line(self._last), soft_wrap=True)
+
+    def __call__(self, iteration: Iteration) -> None:
+        """Show one iteration; on a plain stream only iterations 1, 2, 4, 8, ... unless verbose > 1."""
+        if self._console is None:
+            return
+        self._last = iteration
+        n = iteration.iteration
+        if self._live is not None:
+            self._live.update(line(iteration))
+        elif self.verbose > 1 or n & (n - 1) == 0:
+            self._console.print(line(iteration), soft_wrap=True)
+
+
+def describe(data: RankingData) -> str:
+    """What is being trained on, in a sentence."""
+    p = data.preferences
+    text = f"{data.n_rows:,} rows x {data.n_features:,} features, {data.n_queries:,} "
+    text += "query" if data.n_queries == 1 else "queries"
+    if data.n_queries_without_pairs:
+        text += f" ({data.n_queries_without_pairs:,} without a pair: skipped)"
+    return f"{text}, {p.n_pairs:,} pairs"
+
+
+def line(iteration: Iteration) -> str:
+    """One iteration as text."""
+    n, objective, gap, seconds = iteration
+    return f"iteration {n:4d}   objective {objective:.6f}   gap {gap:.1e}   {seconds:6.2f} s"

@@ -1,0 +1,125 @@
+"""X as a linear map, by blocks of rows: the one place that knows whether it is dense or sparse.
+
+Products accumulate in float64 whatever X holds, and never copy X: a float32 block is widened a cache-sized
+piece at a time.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._preferences import FloatArray
+from ..kernels import products
+
+BLOCK_ENTRIES = 1 << 19  # entries of X in a block of work
+PIECE_ENTRIES = 1 << 14  # entries widened to float64 at a time: they stay in the cache
+MAX_BLOCKS = 64
+
+
+class Matrix(ABC):
+    """A fixed matrix with m rows and d columns, cut into blocks of rows by its own size alone."""
+
+    shape: tuple[int, int]
+    cuts: NDArray[np.int64]
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks of rows."""
+        return self.cuts.size - 1
+
+    def rows(self, block: int) -> tuple[int, int]:
+        """First row of a block, and the row after its last."""
+        return int(self.cuts[block]), int(self.cuts[block + 1])
+
+    @abstractmethod
+    def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
+        """out[rows] = X[rows] w."""
+
+    @abstractmethod
+    def transpose_dot(self, g: FloatArray, block: int) -> FloatArray:
+        """X[rows]^T g[rows]."""
+
+    @abstractmethod
+    def squared_deviations(self, v: FloatArray, mean: FloatArray, block: int) -> FloatArray:
+        """Sum over the block's rows of v_i (X_ij - mean_j)^2, for each column j."""
+
+
+class DenseMatrix(Matrix):
+    """A numpy array, float32 or float64, in C or F order."""
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self.X = X
+        self.shape = X.shape
+        n_blocks = min(MAX_BLOCKS, max(1, X.size // BLOCK_ENTRIES))
+        self.cuts = np.linspace(0, X.shape[0], n_blocks + 1).astype(np.int64)
+
+    def _pieces(self, block: int) -> Any:
+        first, last = self.rows(block)
+        if self.X.dtype == np.float64:
+            yield first, last, self.X[first:last]
+            return
+        step = max(1, PIECE_ENTRIES // max(1, self.shape[1]))
+        for start in range(first, last, step):
+            end = min(start + step, last)
+            yield start, end, self.X[start:end].astype(np.float64)
+
+    def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
+        """out[rows] = X[rows] w."""
+        for start, end, piece in self._pieces(block):
+            np.dot(piece, w, out=out[start:end])
+
+    def transpose_dot(self, g: FloatArray, block: int) -> FloatArray:
+        """X[rows]^T g[rows]."""
+        total = np.zeros(self.shape[1])
+        for start, end, piece in self._pieces(block):
+            total += g[start:end] @ piece
+        return total
+
+    def squared_deviations(self, v: FloatArray, mean: FloatArray, block: int) -> FloatArray:
+        """Sum of v_i (X_ij - mean_j)^2 over the block."""
+        total = np.zeros(self.shape[1])
+        for start, end, piece in self._pieces(block):
+            total += v[start:end] @ np.square(piece - mean)
+        return total
+
+
+class SparseMatrix(Matrix):
+    """A scipy CSR matrix or array without duplicate entries."""
+
+    def __init__(self, X: Any) -> None:
+        self.data, self.indices, self.indptr = X.data, X.indices, X.indptr
+        self.shape = X.shape
+        # A block's X^T g is a vector of d numbers: few enough blocks that adding those up costs little.
+        most = min(MAX_BLOCKS, X.nnz // BLOCK_ENTRIES, X.nnz // (4 * max(1, X.shape[1])))
+        wanted = np.linspace(0, X.nnz, max(1, most) + 1)
+        self.cuts = np.searchsorted(X.indptr, wanted).astype(np.int64)
+        self.cuts[0], self.cuts[-1] = 0, X.shape[0]
+
+    def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
+        """out[rows] = X[rows] w."""
+        products.csr_dot(self.data, self.indices, self.indptr, w, *self.rows(block), out)
+
+    def transpose_dot(self, g: FloatArray, block: int) -> FloatArray:
+        """X[rows]^T g[rows]."""
+        total = np.zeros(self.shape[1])
+        products.csr_transpose_dot(self.data, self.indices, self.indptr, g, *self.rows(block), total)
+        return total
+
+    def squared_deviations(self, v: FloatArray, mean: FloatArray, block: int) -> FloatArray:
+        """Sum of v_i (X_ij - mean_j)^2 over the block, its zeros included."""
+        total, seen = np.zeros(self.shape[1]), np.zeros(self.shape[1])
+        first, last = self.rows(block)
+        products.csr_squared_deviations(
+            self.data, self.indices, self.indptr, v, mean, first, last, total, seen
+        )
+        return total + (v[first:last].sum() - seen) * np.square(mean)
+
+
+def as_matrix(X: Any) -> Matrix:
+    """Wrap validated features."""
+    return SparseMatrix(X) if sp.issparse(X) else DenseMatrix(X)

@@ -1,0 +1,102 @@
+"""The local engine: data in this process, work on a pool of threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from .._data import RankingData
+from .._errors import ParameterError
+from .._preferences import FloatArray
+from ..losses import Loss, LossPoint
+from ._matrix import as_matrix
+
+#: Below this many entries and members a task is over before another thread has woken up.
+SMALL = 1 << 15
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Number of threads meant by n_jobs: None is 1, negative numbers count from all cores down."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ParameterError(f"n_jobs={n_jobs!r} is not a number of threads: use None, 1, 2, ... or -1 for all.")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+class LocalEngine:
+    """Products with X and losses of its scores, on `n_jobs` threads; a context manager.
+
+    Blocks are cut by the data and added up in their order, so the bits do not depend on `n_jobs`. Work runs on
+    the pool even with one thread: the main thread stays free to take Ctrl-C at once.
+    """
+
+    def __init__(self, data: RankingData, n_jobs: int | None = None) -> None:
+        self.data = data
+        self.matrix = as_matrix(data.X)
+        self.n_threads = count_threads(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+        self._blas: Any = None
+
+    def __enter__(self) -> LocalEngine:
+        self._blas = threadpool_limits(1, user_api="blas")
+        members = self.data.preferences.row.size
+        if self.matrix.n_blocks > 1 or self.n_threads > 1 or members > SMALL or self._entries() > SMALL:
+            self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+        self._blas.restore_original_limits()
+
+    def _entries(self) -> int:
+        return int(self.data.X.size)
+
+    def map(self, function: Callable[[int], Any], blocks: Iterable[int]) -> list[Any]:
+        """Apply the function to block numbers on the pool; answers in their order."""
+        if self._pool is None:
+            return [function(block) for block in blocks]
+        return [future.result() for future in [self._pool.submit(function, block) for block in blocks]]
+
+    def dot(self, w: FloatArray) -> FloatArray:
+        """Scores X w."""
+        scores = np.empty(self.matrix.shape[0])
+        self.map(lambda block: self.matrix.dot(w, block, scores), range(self.matrix.n_blocks))
+        return scores
+
+    def transpose_dot(self, g: FloatArray) -> FloatArray:
+        """X^T g, the blocks added in their order."""
+        parts = self.map(lambda block: self.matrix.transpose_dot(g, block), range(self.matrix.n_blocks))
+        total: FloatArray = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total
+
+    def loss_at(self, loss: Loss, scores: FloatArray) -> LossPoint:
+        """The loss at given scores."""
+        return loss.at(scores, self.data, self.map)
+
+    def column_scale(self) -> FloatArray:
+        """Standard deviation of each column, weighted by rows; 1 for columns that are constant to rounding."""
+        v = self.data.sample_weight
+        v = np.ones(self.data.n_rows) if v is None else v
+        total = float(v.sum())
+        mean = self.transpose_dot(v) / total
+        parts = self.map(
+            lambda block: self.matrix.squared_deviations(v, mean, block), range(self.matrix.n_blocks)
+        )
+        variance = np.sum(parts, axis=0) / total
+        # The rounding of the mean itself, added up over the rows, is the variance of a constant column.
+        rounding = np.square(self.data.n_rows * np.finfo(np.float64).eps * mean)
+        return np.where(variance > rounding, np.sqrt(variance), 1.0)

@@ -1,0 +1,26 @@
+"""The one place where numba's options are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile a kernel: GIL released, IEEE arithmetic, cached on disk where a folder can be written."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    try:
+        compiled: F = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # numba finds no writable cache folder: compile anew in each process
+        compiled = numba.njit(**options)(function)
+    return compiled
+
+
+def inlined(function: F) -> F:
+    """Compile a scalar helper of kernels, inlined by LLVM. Array arguments would be counted at each call."""
+    compiled: F = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    return compiled

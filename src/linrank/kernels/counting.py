@@ -1,0 +1,262 @@
+"""Order statistics: how many partners of each member are active at given scores.
+
+A preference (i over j) is active when s_i - s_j < margin, one subtraction for both of its ends. For each member
+
+    c_i = sum of v_j over active preferences (j over i)        the paper's (5)
+    d_i = sum of v_j over active preferences (i over j)        the paper's (6)
+
+(v = 1 unless weights are given). TreeRSVM, section 4, counts them with a red-black tree over labels that is
+swept in score order. These kernels sweep in label order, which never changes, or not at all:
+
+    count_direct    short rankings: no sort, every member against the contiguous members at higher levels
+    count_levels    few levels: a bitmap of score positions, filled level by level and counted anew each time
+    count_tree      any number of levels: the same bitmap with a tree of counts that follow each insertion
+    count_weighted  weights: the same sweep with a Fenwick tree of sums
+
+The last three work on one ranking whose scores have been sorted; its window of active positions comes from
+`windows`. Scores are finite. c and d are float64: exact for integers below 2^53.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._jit import inlined, kernel
+from ._vector import add_after
+
+
+@kernel
+def count_direct(
+    s: Any, v: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, margin: float, c: Any, d: Any
+) -> None:
+    """Count c and d of the rankings listed, pair by pair; v is None for unit weights. O(n^2 / 2), vectorised."""
+    for t in range(rankings.size):
+        first_level, last_level = ranking_levels[rankings[t]], ranking_levels[rankings[t] + 1]
+        start, end = level_ptr[first_level], level_ptr[last_level]
+        for j in range(start, end):
+            c[j] = 0.0
+            d[j] = 0.0
+        for level in range(first_level, last_level):
+            here, above = level_ptr[level], level_ptr[level + 1]
+            if v is None:
+                _count_winners(s, here, above, end, margin, c, d)
+            else:
+                _weigh_partners(s, v, start, here, above, end, margin, c, d)
+
+
+@inlined
+def _count_winners(s: Any, here: int, above: int, end: int, margin: float, c: Any, d: Any) -> None:
+    winners, found = s[above:end], d[above:end]
+    for i in range(here, above):
+        s_i = s[i]
+        active = 0
+        for j in range(winners.size):
+            hit = winners[j] - s_i < margin
+            found[j] += 1.0 if hit else 0.0
+            active += 1 if hit else 0
+        c[i] = active
+
+
+@inlined
+def _weigh_partners(
+    s: Any, v: Any, start: int, here: int, above: int, end: int, margin: float, c: Any, d: Any
+) -> None:
+    """One pass over the winners and one over the losers: a float sum would not be vectorised."""
+    winners, found = s[above:end], d[above:end]
+    losers, lost = s[start:here], c[start:here]
+    for i in range(here, above):
+        s_i, v_i = s[i], v[i]
+        for j in range(winners.size):
+            found[j] += v_i if winners[j] - s_i < margin else 0.0
+        for j in range(losers.size):
+            lost[j] += v_i if s_i - losers[j] < margin else 0.0
+
+
+@kernel
+def pack_keys(keys: Any, bits: int) -> None:
+    """Put the number of each member into the last bits of its score: sorting the keys as floats sorts both."""
+    for i in range(keys.size):
+        keys[i] = ((keys[i] >> bits) << bits) | i
+
+
+@kernel
+def unpack_keys(keys: Any, s: Any, bits: int, order: Any, sorted_s: Any) -> bool:
+    """Read order and sorted scores off the sorted keys, and mend what the lost bits left out of order.
+
+    Returns False where mending costs more than a few moves a member: scores crowd together, sort them anew.
+    """
+    mask = (1 << bits) - 1
+    budget = 4 * s.size + 64
+    for p in range(s.size):
+        i = keys[p] & mask
+        score = s[i]
+        q = p
+        while q > 0 and sorted_s[q - 1] > score:
+            sorted_s[q] = sorted_s[q - 1]
+            order[q] = order[q - 1]
+            q -= 1
+        budget -= p - q
+        if budget < 0:
+            return False
+        sorted_s[q] = score
+        order[q] = i
+    return True
+
+
+@kernel
+def windows(sorted_s: Any, margin: float, bounds: Any) -> None:
+    """Active positions of each sorted score: winners before right = bounds[:n], losers from left = bounds[n:] on.
+
+    right[p] = first q with s_q - s_p >= margin; left[q] = first p with s_q - s_p < margin. Both come from one
+    merge of the scores with themselves shifted: 2 n steps, each of which settles one entry without a branch. It
+    runs from both ends at once, because each step waits for the one before; meeting in the middle, neither end
+    needs a bound check.
+    """
+    n = sorted_s.size
+    p, q, p_end, q_end = 0, 0, n, n
+    for _ in range(n):
+        active = sorted_s[q] - sorted_s[p] < margin
+        bounds[n + q if active else p] = p if active else q
+        q += 1 if active else 0
+        p += 0 if active else 1
+        active = sorted_s[q_end - 1] - sorted_s[p_end - 1] < margin
+        bounds[p_end - 1 if active else n + q_end - 1] = q_end if active else p_end
+        p_end -= 1 if active else 0
+        q_end -= 0 if active else 1
+
+
+@inlined
+def popcount(x: Any) -> Any:
+    """Number of bits set; LLVM turns this into one instruction."""
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@inlined
+def bits_below(word: Any, position: Any) -> Any:
+    """How many of the bits before position % 64 are set."""
+    return popcount(word & ((np.uint64(1) << np.uint64(position & 63)) - np.uint64(1)))
+
+
+@kernel
+def to_members(order: Any, bounds: Any, where: Any) -> None:
+    """Bring the windows into the members' order: where[i] = (position, left, right)."""
+    n = order.size
+    for p in range(n):
+        i = order[p]
+        where[i, 0] = p
+        where[i, 1] = bounds[n + p]
+        where[i, 2] = bounds[p]
+
+
+@kernel
+def count_levels(level_ptr: Any, base: int, where: Any, bitmap: Any, running: Any, c: Any, d: Any) -> None:
+    """Count c and d of one sorted ranking of few levels k, in O(n + n k / 64).
+
+    Levels enter a bitmap of score positions from the lowest up. Before level l enters, the bitmap holds the
+    lower levels, so d_i = held - held before left_i; after it has entered, c_i = right_i - held before right_i.
+    running[w], the number held before word w, is counted anew after each level. `bitmap` (uint64) and `running`
+    (int32) hold n // 64 + 1 zeros at the start; `base` is the number of the ranking's first member.
+    """
+    held = 0
+    for level in range(level_ptr.size - 1):
+        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
+        for i in range(start, end):
+            p = where[i, 1]
+            word = p >> 6
+            d[i] = held - (running[word] + bits_below(bitmap[word], p))
+        for i in range(start, end):
+            p = where[i, 0]
+            bitmap[p >> 6] |= np.uint64(1) << np.uint64(p & 63)
+        held = 0
+        for word in range(bitmap.size):
+            running[word] = held
+            held += popcount(bitmap[word])
+        for i in range(start, end):
+            p = where[i, 2]
+            word = p >> 6
+            c[i] = p - (running[word] + bits_below(bitmap[word], p))
+
+
+@kernel
+def count_tree(
+    level_ptr: Any,
+    base: int,
+    where: Any,
+    bitmap: Any,
+    count1: Any,
+    count2: Any,
+    count3: Any,
+    top: Any,
+    c: Any,
+    d: Any,
+) -> None:
+    """Count c and d of one sorted ranking with any number of levels.
+
+    The sweep of `count_levels`, with counts that follow each insertion. The bitmap is topped by the number held
+    before each word among 32 words (count1, uint16), before each of 32 of those (count2, uint16), of those
+    (count3, int32), and in all before (top, int64): an insertion is a few vector additions, a query five loads.
+    O(n), but for n / 2^21 additions an insertion in the last.
+
+    The query stands here twice because a helper that takes arrays costs more than the query itself.
+    """
+    held = 0
+    for level in range(level_ptr.size - 1):
+        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
+        for i in range(start, end):
+            p = where[i, 1]
+            word = p >> 6
+            before = np.int64(count1[word]) + np.int64(count2[word >> 5]) + np.int64(count3[word >> 10])
+            d[i] = held - (before + top[word >> 15] + bits_below(bitmap[word], p))
+        for i in range(start, end):
+            p = where[i, 0]
+            word = p >> 6
+            bitmap[word] |= np.uint64(1) << np.uint64(p & 63)
+            add_after(count1, word >> 5, word & 31)
+            add_after(count2, word >> 10, (word >> 5) & 31)
+            add_after(count3, word >> 15, (word >> 10) & 31)
+            for t in range((word >> 15) + 1, top.size):
+                top[t] += 1
+        held += end - start
+        for i in range(start, end):
+            p = where[i, 2]
+            word = p >> 6
+            before = np.int64(count1[word]) + np.int64(count2[word >> 5]) + np.int64(count3[word >> 10])
+            c[i] = p - (before + top[word >> 15] + bits_below(bitmap[word], p))
+
+
+@kernel
+def count_weighted(
+    level_ptr: Any, base: int, v: Any, where: Any, prefix: Any, tree: Any, c: Any, d: Any
+) -> None:
+    """Sum the weights c and d of one sorted ranking: the sweep of `count_levels`, in O(n log n).
+
+    `tree` is a Fenwick tree over positions, n + 1 zeros at the start; prefix[p] is the weight of all members
+    before position p. Both c and d are differences of sums: exact to rounding of the ranking's whole weight.
+    """
+    held = 0.0
+    n = v.size
+    for level in range(level_ptr.size - 1):
+        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
+        for i in range(start, end):
+            below, k = 0.0, where[i, 1]
+            while k > 0:
+                below += tree[k]
+                k &= k - 1
+            d[i] = held - below
+        for i in range(start, end):
+            k = where[i, 0] + 1
+            while k <= n:
+                tree[k] += v[i]
+                k += k & -k
+            held += v[i]
+        for i in range(start, end):
+            below, k = 0.0, where[i, 2]
+            while k > 0:
+                below += tree[k]
+                k &= k - 1
+            c[i] = prefix[where[i, 2]] - below

@@ -1,0 +1,53 @@
+"""Products with X by row blocks, accumulated in float64 whatever X holds; sums over columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._jit import kernel
+
+
+@kernel
+def csr_dot(data: Any, indices: Any, indptr: Any, w: Any, first: int, last: int, out: Any) -> None:
+    """out[i] = sum_j X_ij w_j for rows first <= i < last. O(non-zeros)."""
+    for i in range(first, last):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total += data[k] * w[indices[k]]
+        out[i] = total
+
+
+@kernel
+def csr_transpose_dot(data: Any, indices: Any, indptr: Any, g: Any, first: int, last: int, out: Any) -> None:
+    """out[j] += sum over rows first <= i < last of X_ij g_i. O(non-zeros)."""
+    for i in range(first, last):
+        g_i = g[i]
+        if g_i != 0.0:
+            for k in range(indptr[i], indptr[i + 1]):
+                out[indices[k]] += data[k] * g_i
+
+
+@kernel
+def csr_squared_deviations(
+    data: Any, indices: Any, indptr: Any, v: Any, mean: Any, first: int, last: int, out: Any, seen: Any
+) -> None:
+    """out[j] += sum of v_i (X_ij - mean_j)^2 and seen[j] += sum of v_i, over the non-zeros of a block."""
+    for i in range(first, last):
+        v_i = v[i]
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            deviation = data[k] - mean[j]
+            out[j] += v_i * deviation * deviation
+            seen[j] += v_i
+
+
+@kernel
+def has_duplicates(indices: Any, indptr: Any, marker: Any) -> bool:
+    """Whether a row names a column twice. O(non-zeros); `marker` holds -1 for each column at the start."""
+    for i in range(indptr.size - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            if marker[j] == i:
+                return True
+            marker[j] = i
+    return False

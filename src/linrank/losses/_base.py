@@ -1,0 +1,53 @@
+"""What a loss is: a convex function of the scores, with its gradient. It knows nothing of X or w."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from .._data import RankingData
+from .._preferences import FloatArray, Preferences
+from ..kernels.hinge import scatter_add
+
+T = TypeVar("T")
+
+#: How work is spread: apply a function to block numbers, give the answers in their order.
+Map = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class LossPoint:
+    """What is known of a loss at given scores: the mean loss and its (sub)gradient, one entry per row."""
+
+    value: float
+    gradient: FloatArray
+
+
+class Loss(ABC):
+    """Mean of phi(s_i - s_j) over the preferences, weighted by c_ij."""
+
+    name: ClassVar[str]
+    value_at_zero: ClassVar[float]  # phi(0), the mean loss when all scores are equal
+
+    @abstractmethod
+    def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
+        """Evaluate value and gradient at scores in row order; `map` spreads blocks of queries over workers."""
+
+
+def gather(scores: FloatArray, preferences: Preferences) -> FloatArray:
+    """Bring row scores into the members' order."""
+    if preferences.in_order:
+        return np.ascontiguousarray(scores)
+    return scores[preferences.row]
+
+
+def scatter_block(
+    values: FloatArray, factor: float, preferences: Preferences, block: int, out: FloatArray
+) -> None:
+    """Add factor times the members' values of a block to their rows. No two blocks share a row."""
+    first, last = preferences.ranking_ptr[preferences.blocks[block : block + 2]]
+    scatter_add(preferences.row, values, factor, first, last, out)

@@ -1,0 +1,39 @@
+"""The pairwise hinge loss, phi(z) = max(0, 1 - z): TreeRSVM, section 4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._data import RankingData
+from .._preferences import FloatArray
+from ..kernels.active import active_counts
+from ..kernels.hinge import hinge_sums
+from ._base import Loss, LossPoint, Map, gather, scatter_block
+
+
+@dataclass(frozen=True)
+class Hinge(Loss):
+    """Mean of max(0, 1 - (s_i - s_j)), in O(m log m) for any real-valued utilities."""
+
+    name: ClassVar[str] = "hinge"
+    value_at_zero: ClassVar[float] = 1.0
+
+    def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
+        """Value and a subgradient at the scores; a pair with s_i - s_j = 1 exactly counts as inactive."""
+        p = data.preferences
+        s = gather(scores, p)
+        c, d = np.empty(s.size), np.empty(s.size)
+        gradient = np.zeros(scores.size)
+
+        def evaluate(block: int) -> float:
+            first, last = int(p.blocks[block]), int(p.blocks[block + 1])
+            active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, first, last, 1.0, c, d)
+            value = hinge_sums(s, p.v, p.u, p.ranking_ptr, first, last, 1.0, c, d)
+            scatter_block(d, 1.0 / p.total, p, block, gradient)
+            return value
+
+        value = sum(map(evaluate, range(p.n_blocks)))
+        return LossPoint(value / p.total, gradient)

@@ -1,0 +1,278 @@
+"""The scikit-learn face: parameters and validation, nothing numerical."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import metadata_routing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._data import RankingData, check_choice, check_features, encode_queries
+from ._errors import ConvergenceWarning, DataError, ParameterError
+from ._objective import Objective
+from ._preferences import FloatArray
+from ._progress import Progress
+from .engines import LocalEngine
+from .engines._matrix import as_matrix
+from .losses import LOSSES
+from .metrics import pairwise_accuracy
+from .solvers import Bundle, Solution, Status
+
+logger = logging.getLogger("linrank")
+
+SOLVERS: dict[str, Any] = {"bundle": Bundle}
+
+
+class LinearRanker(BaseEstimator):
+    """Linear ranking function trained on pairwise preferences, without enumerating the pairs.
+
+    Minimises ``alpha/2 |w|^2 + (1/N) sum of c_ij phi(w.x_i - w.x_j)`` over all preferences (i over j) within
+    queries, to a certified gap.
+
+    Parameters
+    ----------
+    loss : {"hinge"}, default="hinge"
+        phi: "hinge" is max(0, 1 - z), the loss of RankSVM and TreeRSVM.
+    alpha : float, default=1e-3
+        Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data.
+    solver : {"auto", "bundle"} or solver, default="auto"
+        How to minimise; an instance brings its own tol and max_iter.
+    preferences : {"full", "chain"}, default="full"
+        Compare all levels within a query, or consecutive levels only.
+    query_weighting : {"pairs", "queries"}, default="pairs"
+        Whether each pair or each query counts the same.
+    scale : bool, default=True
+        Divide each column by its standard deviation during training. `coef_` is in the units of the data given;
+        alpha, `objective_` and `gap_` are those of the scaled problem.
+    tol : float, default=1e-3
+        Stop when the certified gap is at most tol times the objective at w = 0.
+    max_iter : int, default=1000
+        Give up after so many iterations, with a ConvergenceWarning.
+    warm_start : bool, default=False
+        Start from the weights of the last fit; on the same data (and scale, loss, weights) its planes are kept
+        as well, whatever alpha is.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 is all. The result does not depend on it, to the last bit.
+    verbose : int, default=0
+        Show iteration, objective, gap and time on standard error.
+
+    Attributes
+    ----------
+    coef_ : (d,)
+        Weights: `predict` is X @ coef_.
+    scale_ : (d,)
+        What the columns were divided by (1 with scale=False).
+    objective_, gap_ : float
+        The objective reached, and a proven bound on how far it is above the minimum.
+    status_ : {"converged", "max_iter", "stalled"}
+        How the solver ended.
+    n_iter_ : int
+        Iterations made.
+    n_pairs_ : int
+        Preferences with positive weight.
+    history_ : list of (iteration, objective, gap, seconds)
+        One entry per iteration.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from linrank import LinearRanker
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> ranker = LinearRanker(loss="hinge").fit(X, y)
+    >>> round(ranker.score(X, y), 2)
+    0.76
+    """
+
+    # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
+    __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
+    __metadata_request__score = {"qid": True}  # noqa: RUF012
+    __metadata_request__rank = {"qid": metadata_routing.UNUSED}  # noqa: RUF012
+
+    def __init__(
+        self,
+        loss: str = "hinge",
+        alpha: float = 1e-3,
+        *,
+        solver: Any = "auto",
+        preferences: str = "full",
+        query_weighting: str = "pairs",
+        scale: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.alpha = alpha
+        self.solver = solver
+        self.preferences = preferences
+        self.query_weighting = query_weighting
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "ranker"
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.one_d_labels = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | Mapping[Any, float] | None = None,
+        pairs: ArrayLike | None = None,
+    ) -> Self:
+        """Train on graded rows, explicit pairs, or both.
+
+        Parameters
+        ----------
+        X : array, dataframe or sparse matrix, (m, d)
+            Features; CSR, and float32 or float64 in C or F order, are used without a copy.
+        y : (m,) or None
+            Utilities, any real numbers; None if only `pairs` count.
+        qid : (m,) or None
+            Query of each row, in any order: integers or strings. None: one query.
+        sample_weight : (m,), optional
+            Row weights v; a pair weighs v_i v_j.
+        query_weight : (m,) or mapping, optional
+            Query weights, per row or by qid.
+        pairs : (n, 2) or (n, 3), optional
+            Explicit preferences (winner row, loser row[, weight]).
+        """
+        self._check_parameters()
+        data = RankingData(
+            X,
+            y,
+            qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            pairs=pairs,
+            preferences=self.preferences,
+            query_weighting=self.query_weighting,
+        )
+        validate_data(self, X, skip_check_array=True)  # feature names and their number only
+        with LocalEngine(data, self.n_jobs) as engine, Progress(self.verbose, data) as progress:
+            scale = engine.column_scale() if self.scale else None
+            objective = Objective(engine, LOSSES[self.loss], float(self.alpha), data.n_features, scale)
+            risk_key = (data.fingerprint(), self.loss, bool(self.scale)) if self.warm_start else None
+            start = self._start(risk_key, scale)
+            solution = self._solver().minimise(objective, start, progress)
+        self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Scores X @ coef_: larger is better. Only differences within a query mean anything."""
+        check_is_fitted(self)
+        matrix = as_matrix(check_features(X))
+        validate_data(self, X, reset=False, skip_check_array=True)
+        scores = np.empty(matrix.shape[0])
+        for block in range(matrix.n_blocks):
+            matrix.dot(self.coef_, block, scores)
+        return scores
+
+    def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
+        """1-based position of each row within its query, best first; equal scores keep their input order."""
+        scores = self.predict(X)
+        query = encode_queries(qid, scores.size)[0]
+        order = np.lexsort((-scores, query))
+        first = np.r_[True, query[order][1:] != query[order][:-1]][: order.size]
+        start = np.flatnonzero(first)[np.cumsum(first) - 1]
+        positions = np.empty(scores.size, dtype=np.int64)
+        positions[order] = np.arange(scores.size) - start + 1
+        return positions
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted."""
+        check_is_fitted(self)
+        if qid is None and self.fitted_with_qid_:
+            raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
+        return pairwise_accuracy(
+            y,
+            self.predict(X),
+            qid,
+            sample_weight=sample_weight,
+            preferences=self.preferences,
+            query_weighting=self.query_weighting,
+        )
+
+    def _check_parameters(self) -> None:
+        check_choice("loss", self.loss, tuple(LOSSES))
+        _check_number("alpha", self.alpha, above=0.0)
+        _check_number("tol", self.tol, above=0.0)
+        _check_number("max_iter", self.max_iter, above=0)
+        if int(self.max_iter) != self.max_iter:
+            raise ParameterError(f"max_iter={self.max_iter!r} must be a whole number.")
+        if not isinstance(self.solver, Bundle):
+            check_choice("solver", self.solver, ("auto", *SOLVERS))
+
+    def _solver(self) -> Bundle:
+        if isinstance(self.solver, Bundle):
+            return self.solver
+        return Bundle(tol=self.tol, max_iter=int(self.max_iter))
+
+    def _start(self, risk_key: Any, scale: FloatArray | None) -> Solution | FloatArray | None:
+        if not self.warm_start or getattr(self, "coef_", None) is None:
+            return None
+        if self.coef_.size != self.n_features_in_:
+            raise DataError(
+                f"warm_start: X has {self.n_features_in_} features, the last fit had {self.coef_.size}: "
+                "set warm_start=False or give the same features."
+            )
+        w: FloatArray = self.coef_ if scale is None else self.coef_ * scale
+        if self._solution is not None and self._risk_key == risk_key:
+            return replace(self._solution, w=w)
+        return w
+
+    def _keep(
+        self, data: RankingData, solution: Solution, scale: FloatArray | None, risk_key: Any, with_qid: bool
+    ) -> None:
+        self.scale_ = np.ones(data.n_features) if scale is None else scale
+        self.coef_ = solution.w / self.scale_
+        self.objective_ = solution.value
+        self.gap_ = solution.gap
+        self.status_ = str(solution.status)
+        self.n_iter_ = solution.n_iter
+        self.history_ = solution.history
+        self.n_pairs_ = data.preferences.n_pairs
+        self.fitted_with_qid_ = with_qid
+        self._solution = solution if self.warm_start else None
+        self._risk_key = risk_key
+        if solution.status is not Status.CONVERGED:
+            warnings.warn(
+                f"The solver ended as {solution.status.value!r} after {solution.n_iter} iterations with a certified "
+                f"gap of {solution.gap:.2g}. {solution.status.advice}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _check_number(name: str, value: Any, above: float) -> None:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or value <= above:
+        raise ParameterError(f"{name}={value!r} must be a finite number above {above:g}.")

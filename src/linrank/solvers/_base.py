@@ -1,0 +1,56 @@
+"""What every solver gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from .._preferences import FloatArray
+
+
+class Status(StrEnum):
+    """How a solver ended."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    STALLED = "stalled"
+
+    @property
+    def advice(self) -> str:
+        """What it means, and what to do about it."""
+        return {
+            Status.CONVERGED: "The certified gap is within tol.",
+            Status.MAX_ITER: "max_iter was reached: raise max_iter, tol or alpha, or use scale=True.",
+            Status.STALLED: "Rounding leaves no room for progress: raise tol or alpha, or use scale=True.",
+        }[self]
+
+
+class Iteration(NamedTuple):
+    """One line of a solver's history."""
+
+    iteration: int
+    objective: float  # the best value so far
+    gap: float  # certified: the best value is at most so far above the minimum
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best point found, with its certificate."""
+
+    w: FloatArray
+    value: float
+    gap: float
+    status: Status
+    history: list[Iteration]
+    state: Any = field(default=None, repr=False)  # what a warm start can use again, if anything
+
+    @property
+    def n_iter(self) -> int:
+        """Number of iterations made."""
+        return self.history[-1].iteration if self.history else 0
+
+
+Callback = Callable[[Iteration], None]

@@ -1,0 +1,202 @@
+"""The bundle method (cutting planes) for any convex loss: TreeRSVM, Algorithm 1, with a line search.
+
+Every subgradient a at w gives a plane below the empirical risk, R(w') >= a.w' + b. The planes' maximum plus the
+regulariser is a model below f; its minimiser w_t is where Algorithm 1 evaluates next. With `line_search`, the
+segment from the best point so far through w_t is searched in score space, which costs loss evaluations but no
+further product with X, and the plane is taken at the point found there: two products with X an iteration.
+
+The certificate: for any x in the simplex, b.x - |A^T x|^2 / (2 alpha) is below the minimum of f. We compute that
+value from the planes ourselves and keep the largest, so the gap is right even where the QP's answer is not.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .._objective import Line, Objective, Point, Trial, zeros
+from .._preferences import FloatArray
+from ._base import Callback, Iteration, Solution, Status
+from ._simplex import maximise_over_simplex
+
+#: Iterations a plane is kept without being part of the model's minimiser.
+PATIENCE = 40
+#: Iterations without any progress after which rounding is to blame.
+STALL = 10
+#: The line search ends where the slope has fallen to this part of its start, or after so many evaluations.
+FLAT = 0.3
+MAX_TRIALS = 12
+
+
+class Planes(NamedTuple):
+    """Planes a.w + b below the empirical risk: they hold for every alpha."""
+
+    a: FloatArray  # (n, d)
+    b: FloatArray  # (n,)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Minimise any convex objective to a certified gap.
+
+    Parameters
+    ----------
+    tol : float
+        Stop when the certified gap is at most tol * f(0).
+    max_iter : int
+        Stop after so many iterations, with the best point and its honest gap.
+    line_search : bool
+        False: Algorithm 1 of the paper as it stands.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 1000
+    line_search: bool = True
+
+    def minimise(
+        self,
+        objective: Objective,
+        start: FloatArray | Solution | None = None,
+        callback: Callback | None = None,
+    ) -> Solution:
+        """Minimise from `start`: weights, or an earlier solution whose planes are used again."""
+        begin = time.perf_counter()
+        model = _Model(objective.n_features, objective.alpha)
+        w = start.w if isinstance(start, Solution) else start
+        best = objective.at(zeros(objective) if w is None else w)
+        if isinstance(start, Solution) and isinstance(start.state, Planes):
+            model.add_all(start.state)
+        model.add_at(best)
+        lower, still, step, status = -np.inf, 0, 1.0, Status.MAX_ITER
+        history: list[Iteration] = []
+        for iteration in range(1, self.max_iter + 1):
+            w_t = model.minimise()
+            raised = model.lower_bound > lower
+            lower = max(lower, model.lower_bound)
+            gap = max(best.value - lower, 0.0)
+            history.append(Iteration(iteration, best.value, gap, time.perf_counter() - begin))
+            if callback is not None:
+                callback(history[-1])
+            if gap <= self.tol * objective.value_at_zero:
+                status = Status.CONVERGED
+                break
+            line = best.along(w_t - best.w)
+            trial = _search(line, step) if self.line_search else line.at(1.0)
+            found = line.point(trial)
+            # Where its plane would cut too little away at the model's minimiser, Algorithm 1's plane does.
+            cut = found if _cuts(trial, model.risk, gap) else line.point(1.0)
+            model.add_at(cut)
+            candidate = min(found, cut, key=lambda point: point.value)
+            still = 0 if raised or candidate.value < best.value else still + 1
+            if candidate.value < best.value:
+                best, step = candidate, trial.t
+            if still >= STALL:
+                status = Status.STALLED
+                break
+        return Solution(best.w, best.value, history[-1].gap, status, history, model.planes())
+
+
+def _cuts(trial: Trial, model_risk: float, gap: float) -> bool:
+    """Whether the plane at the trial raises the model at its minimiser (t = 1) by a good part of the gap."""
+    return trial.risk + trial.risk_slope * (1.0 - trial.t) - model_risk >= 0.1 * gap
+
+
+def _search(line: Line, first: float) -> Trial:
+    """Find about where the slope on the line changes sign: secant steps within a bracket, 2 or 3 as a rule."""
+    start, slope_0 = line.start.value, line.slope
+    if slope_0 >= 0:
+        return line.at(1.0)
+    low, slope_low, high, slope_high = 0.0, slope_0, np.inf, np.inf
+    t, best = first, None
+    for _ in range(MAX_TRIALS):
+        trial = line.at(t)
+        if best is None or trial.value < best.value:
+            best = trial
+        if best.value < start and abs(best.slope) <= FLAT * abs(slope_0):
+            break
+        if trial.slope < 0:
+            low, slope_low = t, trial.slope
+        else:
+            high, slope_high = t, trial.slope
+        if high == np.inf:
+            t = 2.0 * t
+        else:
+            t = low + (high - low) * min(max(-slope_low / (slope_high - slope_low), 0.05), 0.95)
+    assert best is not None
+    return best
+
+
+class _Model:
+    """The planes, their Gram matrix and multipliers; grows as needed, forgets what has long been idle."""
+
+    def __init__(self, n_features: int, alpha: float) -> None:
+        self.alpha = alpha
+        self.n = 0
+        self.a = np.empty((16, n_features))
+        self.b = np.empty(16)
+        self.G = np.empty((16, 16))
+        self.x = np.zeros(16)  # multipliers, in the simplex
+        self.idle = np.zeros(16, dtype=np.int64)
+        self.lower_bound = -np.inf
+        self.risk = -np.inf  # the planes' maximum at the model's minimiser
+
+    def planes(self) -> Planes:
+        """The planes held, without spare room."""
+        return Planes(self.a[: self.n].copy(), self.b[: self.n].copy())
+
+    def add_all(self, planes: Planes) -> None:
+        """Take over planes found earlier."""
+        for a, b in zip(planes.a, planes.b, strict=True):
+            self.add(a, float(b))
+
+    def add(self, a: FloatArray, b: float) -> None:
+        """Add one plane; it starts without weight, but the first has all."""
+        if self.n == self.b.size:
+            self._drop_idle()
+        if self.n == self.b.size:
+            self._grow()
+        k = self.n
+        self.a[k], self.b[k] = a, b
+        self.G[k, : k + 1] = self.a[: k + 1] @ a
+        self.G[: k + 1, k] = self.G[k, : k + 1]
+        self.x[k] = 1.0 if k == 0 else 0.0
+        self.idle[k] = 0
+        self.n += 1
+
+    def add_at(self, point: Point) -> None:
+        """Add the plane that touches the risk at a point: one product with X^T."""
+        a = point.risk_gradient
+        self.add(a, point.risk - float(point.w @ a))
+
+    def minimise(self) -> FloatArray:
+        """The model's minimiser; updates the lower bound at the multipliers found, whatever their quality."""
+        n = self.n
+        x = maximise_over_simplex(self.G[:n, :n], self.b[:n], self.alpha, self.x[:n])
+        x = np.maximum(x, 0.0)
+        x /= x.sum()
+        self.x[:n] = x
+        self.idle[:n] = np.where(x > 0, 0, self.idle[:n] + 1)
+        w = -(x @ self.a[:n]) / self.alpha
+        self.lower_bound = float(x @ self.b[:n]) - 0.5 * self.alpha * float(w @ w)
+        self.risk = float(np.max(self.a[:n] @ w + self.b[:n]))
+        return w
+
+    def _drop_idle(self) -> None:
+        """Forget planes without weight for long: the bound stands on those with weight alone."""
+        keep = np.flatnonzero(self.idle[: self.n] <= PATIENCE)
+        k = keep.size
+        self.a[:k], self.b[:k], self.x[:k] = self.a[keep], self.b[keep], self.x[keep]
+        self.idle[:k] = self.idle[keep]
+        self.G[:k, :k] = self.G[np.ix_(keep, keep)]
+        self.n = k
+
+    def _grow(self) -> None:
+        size = 2 * self.b.size
+        a, G = np.empty((size, self.a.shape[1])), np.empty((size, size))
+        a[: self.n], G[: self.n, : self.n] = self.a[: self.n], self.G[: self.n, : self.n]
+        self.a, self.G = a, G
+        self.b, self.x, self.idle = (np.resize(v, size) for v in (self.b, self.x, self.idle))
+        self.x[self.n :] = 0.0

@@ -1,0 +1,191 @@
+"""Slow, obviously correct twins of the fast routines, data makers and conformance checks.
+
+Used by the tests and benchmarks, and by anyone who adds a loss: `check_loss` says whether it keeps the contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._data import RankingData
+from ._preferences import FloatArray
+from .kernels._jit import kernel
+from .losses import Loss, LossPoint
+from .losses._base import Map
+
+__all__ = [
+    "PairHinge",
+    "Pairs",
+    "check_loss",
+    "enumerate_pairs",
+    "make_ranking",
+    "naive_accuracy",
+    "naive_counts",
+    "naive_hinge",
+]
+
+
+class Pairs(NamedTuple):
+    """Preferences one by one: winner row, loser row, weight c_ij."""
+
+    winner: NDArray[np.int64]
+    loser: NDArray[np.int64]
+    c: FloatArray
+
+
+def enumerate_pairs(
+    y: ArrayLike | None,
+    qid: ArrayLike | None = None,
+    *,
+    n_rows: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    query_weight: Mapping[Any, float] | None = None,
+    pairs: ArrayLike | None = None,
+    preferences: str = "full",
+    query_weighting: str = "pairs",
+) -> Pairs:
+    """List every preference with c_ij > 0, by the definition; duplicates are added up."""
+    m = n_rows if y is None else len(np.asarray(y))
+    assert m is not None
+    q = np.zeros(m, dtype=int) if qid is None else np.asarray(qid)
+    v = np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight: dict[tuple[int, int], float] = {}
+    for query in np.unique(q):
+        u = 1.0 if query_weight is None else float(query_weight[query.item()])
+        here = _query_pairs(np.flatnonzero(q == query), y, v, pairs, preferences)
+        total = sum(here.values())
+        if query_weighting == "queries" and total > 0:
+            here = {pair: c / total for pair, c in here.items()}
+        weight.update({pair: u * c for pair, c in here.items() if u * c > 0})
+    rows = np.array(list(weight), dtype=np.int64).reshape(-1, 2)
+    return Pairs(rows[:, 0], rows[:, 1], np.array(list(weight.values()), dtype=float))
+
+
+def _query_pairs(
+    rows: NDArray[np.int64], y: ArrayLike | None, v: FloatArray, pairs: ArrayLike | None, preferences: str
+) -> dict[tuple[int, int], float]:
+    weight: dict[tuple[int, int], float] = {}
+    if y is not None:
+        grade = np.asarray(y, dtype=float)
+        levels = sorted({grade[i] for i in rows if v[i] > 0})
+        for i in rows:
+            for j in rows:
+                wanted = grade[i] > grade[j] and v[i] * v[j] > 0
+                if wanted and preferences == "chain":
+                    wanted = levels.index(grade[i]) == levels.index(grade[j]) + 1
+                if wanted:
+                    weight[int(i), int(j)] = v[i] * v[j]
+    if pairs is not None:
+        inside = set(rows.tolist())
+        for pair in np.asarray(pairs, dtype=float):
+            i, j = int(pair[0]), int(pair[1])
+            if i in inside:
+                weight[i, j] = weight.get((i, j), 0.0) + (pair[2] if len(pair) == 3 else 1.0)
+    return weight
+
+
+def naive_counts(scores: FloatArray, pairs: Pairs, margin: float = 1.0) -> tuple[FloatArray, FloatArray]:
+    """Weight of active pairs in which each row loses (c) and wins (d): s_i - s_j < margin, pair by pair."""
+    c, d = np.zeros(scores.size), np.zeros(scores.size)
+    for i, j, weight in zip(*pairs, strict=True):
+        if scores[i] - scores[j] < margin:
+            c[j] += weight
+            d[i] += weight
+    return c, d
+
+
+def naive_hinge(scores: FloatArray, pairs: Pairs) -> LossPoint:
+    """Mean hinge loss and its subgradient, pair by pair."""
+    N = pairs.c.sum()
+    value = 0.0
+    for i, j, weight in zip(*pairs, strict=True):
+        value += weight * max(0.0, 1.0 - (scores[i] - scores[j]))
+    c, d = naive_counts(scores, pairs)
+    return LossPoint(value / N, (c - d) / N)
+
+
+def naive_accuracy(scores: FloatArray, pairs: Pairs) -> float:
+    """Weighted share of pairs in the right order, ties one half."""
+    right = np.sign(scores[pairs.winner] - scores[pairs.loser])
+    return float(pairs.c @ (1 + right) / (2 * pairs.c.sum()))
+
+
+@dataclass(frozen=True)
+class PairHinge(Loss):
+    """PairRSVM, the paper's baseline: the hinge loss by a walk over all pairs of rows, O(m^2). Unit weights."""
+
+    name: ClassVar[str] = "pair_hinge"
+    value_at_zero: ClassVar[float] = 1.0
+
+    def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
+        """Value and subgradient by Lemmas 1 and 2, with c and d counted pair by pair."""
+        assert data.y is not None
+        c, d = np.zeros(scores.size, dtype=np.int64), np.zeros(scores.size, dtype=np.int64)
+        for _ in map(lambda _: _walk_pairs(scores, data.y, data.query, c, d), range(1)):
+            pass
+        e = (c - d).astype(np.float64)
+        N = data.preferences.n_pairs
+        return LossPoint(float(scores @ e + c.sum()) / N, e / N)
+
+
+@kernel
+def _walk_pairs(scores: Any, y: Any, query: Any, c: Any, d: Any) -> None:
+    for i in range(scores.size):
+        for j in range(scores.size):
+            if query[i] == query[j] and y[i] > y[j] and scores[i] - scores[j] < 1.0:
+                c[j] += 1
+                d[i] += 1
+
+
+def make_ranking(
+    n_rows: int = 200,
+    n_features: int = 5,
+    n_queries: int = 1,
+    n_levels: int | None = None,
+    *,
+    noise: float = 0.5,
+    seed: int = 0,
+) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+    """Return X, y, qid of a noisy linear ranking problem; n_levels None: real-valued utilities."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, n_features))
+    y = X @ rng.standard_normal(n_features) + noise * rng.standard_normal(n_rows)
+    if n_levels is not None:
+        y = np.floor(n_levels * np.argsort(np.argsort(y)) / n_rows)
+    return X, y, np.sort(rng.integers(0, n_queries, n_rows))
+
+
+def check_loss(loss: Loss, seed: int = 0, *, rtol: float = 1e-9) -> None:
+    """Assert what every loss must keep; raises AssertionError with the property that fails.
+
+    The value at equal scores is `value_at_zero`; the gradient is that of the value (by convexity and by
+    differences along random lines) and sums to 0 within each query; an offset per query changes nothing;
+    the data and the scores are left alone.
+    """
+    rng = np.random.default_rng(seed)
+    X, y, qid = make_ranking(80, 3, 4, 5, seed=seed)
+    data = RankingData(X, y, qid, sample_weight=rng.uniform(0.5, 2.0, y.size))
+    for spread in (0.1, 1.0, 10.0):
+        s = spread * rng.standard_normal(y.size)
+        kept = s.copy()
+        here = loss.at(s, data)
+        np.testing.assert_array_equal(s, kept, err_msg="scores were changed")
+        size = np.abs(here.gradient).sum()
+        sums = np.bincount(qid, here.gradient)
+        np.testing.assert_allclose(sums, 0.0, atol=rtol * size, err_msg="gradient does not sum to 0 per query")
+        moved = loss.at(s + 1e3 * qid, data)
+        np.testing.assert_allclose(moved.value, here.value, rtol=1e-7, err_msg="an offset changes the value")
+        direction = rng.standard_normal(y.size)
+        for t in (1e-6, 1e-2, 1.0):
+            there = loss.at(s + t * direction, data)
+            slack = rtol * (1 + abs(here.value))
+            rise = there.value - here.value
+            assert rise >= t * here.gradient @ direction - slack, "value lies below its tangent: not convex"
+            assert rise <= t * there.gradient @ direction + slack, "gradient is not that of the value"
+    equal = loss.at(np.zeros(y.size), data).value
+    np.testing.assert_allclose(equal, loss.value_at_zero, rtol=rtol, err_msg="value_at_zero is wrong")
