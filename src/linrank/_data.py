@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -77,9 +76,7 @@ class RankingData:
         used[grades.query[built.row]] = True
         without = int(grades.n_queries - used.sum())
         if without:
-            logger.info(
-                "%d of %d queries have no pair: they are skipped in training", without, grades.n_queries
-            )
+            logger.info("%d of %d queries have no pair: they are skipped in training", without, grades.n_queries)
         for name, value in {
             "X": X,
             "y": values,
@@ -103,14 +100,15 @@ class RankingData:
 
     def fingerprint(self) -> str:
         """Digest of all that the empirical risk depends on: planes are kept only for the same data."""
-        digest = hashlib.blake2b(repr((self.X.shape, str(self.X.dtype))).encode(), digest_size=16)
+        layout = sp.issparse(self.X) or bool(self.X.flags.c_contiguous)
+        digest = hashlib.blake2b(repr((self.X.shape, str(self.X.dtype), layout)).encode(), digest_size=16)
         arrays = [self.X.data, self.X.indices, self.X.indptr] if sp.issparse(self.X) else [self.X]
         p = self.preferences
         arrays += [p.row, p.ranking_ptr, p.level_ptr, p.ranking_levels, p.u]
         arrays += [a for a in (p.v, self.sample_weight) if a is not None]
         for array in arrays:
             flat = array if array.flags.c_contiguous else array.T
-            digest.update(np.ascontiguousarray(flat).view(np.uint8).reshape(-1))
+            digest.update(np.ascontiguousarray(flat).view(np.uint8).reshape(-1).data)
         return digest.hexdigest()
 
 
@@ -213,13 +211,11 @@ def _check_rows(
 
 def check_utilities(y: ArrayLike, n_rows: int) -> FloatArray:
     """Return y as finite float64 values, one per row."""
+    if np.iscomplexobj(y):
+        raise DataError("y holds complex numbers: give real utilities.")
     try:
-        array = column_or_1d(y, warn=True)
-        with warnings.catch_warnings():
-            # np.asarray of complex numbers would only warn that it drops their imaginary part.
-            warnings.simplefilter("error", np.exceptions.ComplexWarning)
-            values = np.asarray(array).astype(np.float64)
-    except (ValueError, TypeError, np.exceptions.ComplexWarning) as error:
+        values = np.asarray(column_or_1d(y, warn=True)).astype(np.float64)
+    except (ValueError, TypeError) as error:
         raise DataError(f"y must hold one real number per row: {error}.") from None
     if values.size != n_rows:
         raise DataError(f"y has {values.size} values, but X has {n_rows} rows: give one utility per row.")
@@ -263,9 +259,7 @@ def _check_query_weight(
     return u
 
 
-def _check_pairs(
-    pairs: ArrayLike, grades: Grades
-) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+def _check_pairs(pairs: ArrayLike, grades: Grades) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
     """Explicit pairs as (winner, loser, weight), each pair once."""
     try:
         p = np.asarray(pairs, dtype=np.float64)
@@ -284,19 +278,18 @@ def _check_pairs(
     across = grades.query[winner] != grades.query[loser]
     if np.any(across):
         k = int(np.argmax(across))
-        raise DataError(
-            f"pairs joins rows {winner[k]} and {loser[k]} of different queries: give them the same qid."
-        )
+        raise DataError(f"pairs joins rows {winner[k]} and {loser[k]} of different queries: give them the same qid.")
     weight = _check_weights("the third column of pairs", p[:, 2], len(p)) if p.shape[1] == 3 else np.ones(len(p))
     key, where = np.unique(winner * n_rows + loser, return_inverse=True)
-    return key // n_rows, key % n_rows, np.bincount(where, weight, minlength=key.size)
+    total: FloatArray = np.bincount(where, weight, minlength=key.size).astype(np.float64)
+    return key // n_rows, key % n_rows, total
 
 
 def _refuse_no_pairs(preferences: Preferences, grades: Grades) -> None:
-    for name, weight in (("sample_weight", grades.v), ("query_weight", grades.u)):
-        if weight is not None and not np.any(weight):
-            raise NoPairsError(f"All of {name} is zero: at least two rows need a positive weight.")
     if preferences.n_rankings == 0:
+        for name, weight in (("sample_weight", grades.v), ("query_weight", grades.u)):
+            if weight is not None and not np.any(weight):
+                raise NoPairsError(f"All of {name} is zero: at least two rows need a positive weight.")
         raise NoPairsError(
             f"There is no pair to learn from (n_samples={grades.query.size}, {grades.n_queries} queries): within "
             "at least one query, two rows of positive weight must differ in y. Check y, qid and the weights."

@@ -15,15 +15,16 @@ its edges. Members without weight and rankings of a single level are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .kernels._scratch import ScratchPool
 from .kernels.pairs import pair_weights
 
-IntArray = NDArray[np.integer[Any]]
+IntArray = NDArray[Any]
 FloatArray = NDArray[np.float64]
 
 #: Members in a block of work: large enough that starting a task costs nothing beside it.
@@ -68,6 +69,7 @@ class Preferences:
     in_order: bool
     total: float
     n_pairs: int
+    scratch: ScratchPool = field(default_factory=ScratchPool, repr=False, compare=False)
 
     @property
     def n_rankings(self) -> int:
@@ -243,9 +245,7 @@ def _from_pairs(grades: Grades, winner: IntArray, loser: IntArray, weight: Float
     )
 
 
-def _count_new_pairs(
-    grades: Grades, preferences: str, winner: IntArray, loser: IntArray, weight: FloatArray
-) -> int:
+def _count_new_pairs(grades: Grades, preferences: str, winner: IntArray, loser: IntArray, weight: FloatArray) -> int:
     """How many explicit pairs with weight are not preferences by grade already."""
     keep = weight > 0
     if grades.u is not None:
@@ -296,9 +296,7 @@ def _join(a: _Rankings, b: _Rankings) -> _Rankings:
     )
 
 
-def _finish(
-    rankings: _Rankings, grades: Grades, query_weighting: str, n_pairs: int, n_rows: int
-) -> Preferences:
+def _finish(rankings: _Rankings, grades: Grades, query_weighting: str, n_pairs: int, n_rows: int) -> Preferences:
     u, weight = rankings.u, rankings.pair_weights()
     if query_weighting == "queries":
         per_query = np.bincount(rankings.query, u * weight, minlength=grades.n_queries)

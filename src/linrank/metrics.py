@@ -38,9 +38,7 @@ def pairwise_accuracy(
     statistic (2) counts all of them as right, and here half of them are right. O(m log m).
     """
     s = _check_scores(scores)
-    built = make_preferences(
-        s.size, y, qid, sample_weight, query_weight, None, preferences, query_weighting
-    )[2]
+    built = make_preferences(s.size, y, qid, sample_weight, query_weight, None, preferences, query_weighting)[2]
     wrong, wrong_or_equal = (_weight_below(s, built, margin) for margin in (0.0, TINY))
     return 1.0 - (wrong + wrong_or_equal) / (2.0 * built.total)
 
@@ -56,7 +54,8 @@ def _check_scores(scores: ArrayLike) -> FloatArray:
 
 def _weight_below(scores: FloatArray, p: Preferences, margin: float) -> float:
     """Weight of the preferences (i over j) with s_i - s_j < margin."""
-    s = gather(scores, p)
-    c, d = np.empty(s.size), np.empty(s.size)
-    active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, 0, p.n_rankings, margin, c, d)
+    with p.scratch.lend() as scratch:
+        s = gather(scores, p, scratch)
+        c, d = np.empty(s.size), np.empty(s.size)
+        active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, 0, p.n_rankings, margin, c, d, scratch)
     return float(weighted_sum(p.v, p.u, p.ranking_ptr, 0, p.n_rankings, c))

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import Problem, problems
 
 from linrank._data import make_preferences
 from linrank._errors import NoPairsError
 from linrank.kernels import active, counting
+from linrank.kernels._scratch import Scratch
 from linrank.testing import enumerate_pairs, naive_counts
+from strategies import Problem, problems
 
 pytestmark = pytest.mark.kernels
 
 #: (SHORT, FEW_LEVELS): which kernel counts.
-KERNELS = {"direct": (10**9, 512), "levels": (0, 10**9), "tree": (0, 0), "chosen": (400, 512)}
+KERNELS = {"direct": (10**9, 512), "levels": (0, 10**9), "tree": (0, 0), "chosen": (500, 1024)}
 
 
 def row_counts(problem: Problem, margin: float) -> tuple[np.ndarray, np.ndarray] | None:
@@ -25,7 +26,7 @@ def row_counts(problem: Problem, margin: float) -> tuple[np.ndarray, np.ndarray]
         return None
     s = np.ascontiguousarray(problem.scores[p.row])
     c, d = np.full(s.size, np.nan), np.full(s.size, np.nan)
-    active.active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, 0, p.n_rankings, margin, c, d)
+    active.active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, 0, p.n_rankings, margin, c, d, Scratch())
     weight = np.repeat(p.u, np.diff(p.ranking_ptr)) * (1.0 if p.v is None else p.v)
     rows = problem.y.size
     return np.bincount(p.row, weight * c, rows), np.bincount(p.row, weight * d, rows)
@@ -63,7 +64,11 @@ def test_both_totals_are_the_same_integer(kernel, problem):
             np.testing.assert_array_equal(ours, naive)
 
 
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 300), kind=st.sampled_from(["normal", "crowded", "mixed"]))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 300),
+    kind=st.sampled_from(["normal", "crowded", "mixed"]),
+)
 def test_sort_scores_sorts(seed, n, kind):
     rng = np.random.default_rng(seed)
     s = rng.standard_normal(n)
@@ -71,7 +76,7 @@ def test_sort_scores_sorts(seed, n, kind):
         s = 1.0 + rng.integers(0, 50, n) * 2.0**-52
     elif kind == "mixed":
         s = np.concatenate([s, -s, 0.0 * s, -0.0 * s, 1e-310 * s])
-    order, sorted_s = active.sort_scores(s)
+    order, sorted_s = active.sort_scores(s, Scratch())
     np.testing.assert_array_equal(sorted_s, np.sort(s))
     np.testing.assert_array_equal(s[order], sorted_s)
     np.testing.assert_array_equal(np.sort(order), np.arange(s.size))
@@ -102,5 +107,5 @@ def check_sorted_kernels(s: np.ndarray, levels: np.ndarray) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for limit, out in ((0, tree), (10**9, recount)):
             patch.setattr(active, "FEW_LEVELS", limit)
-            active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1])
+            active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1], Scratch())
     np.testing.assert_array_equal(tree, recount)

@@ -114,9 +114,7 @@ class SparseMatrix(Matrix):
         """Sum of v_i (X_ij - mean_j)^2 over the block, its zeros included."""
         total, seen = np.zeros(self.shape[1]), np.zeros(self.shape[1])
         first, last = self.rows(block)
-        products.csr_squared_deviations(
-            self.data, self.indices, self.indptr, v, mean, first, last, total, seen
-        )
+        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, mean, first, last, total, seen)
         return total + (v[first:last].sum() - seen) * np.square(mean)
 
 

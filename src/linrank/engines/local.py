@@ -93,9 +93,7 @@ class LocalEngine:
         v = np.ones(self.data.n_rows) if v is None else v
         total = float(v.sum())
         mean = self.transpose_dot(v) / total
-        parts = self.map(
-            lambda block: self.matrix.squared_deviations(v, mean, block), range(self.matrix.n_blocks)
-        )
+        parts = self.map(lambda block: self.matrix.squared_deviations(v, mean, block), range(self.matrix.n_blocks))
         variance = np.sum(parts, axis=0) / total
         # The rounding of the mean itself, added up over the rows, is the variance of a constant column.
         rounding = np.square(self.data.n_rows * np.finfo(np.float64).eps * mean)

@@ -14,7 +14,7 @@ def kernel(function: F) -> F:
     """Compile a kernel: GIL released, IEEE arithmetic, cached on disk where a folder can be written."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
-        compiled: F = numba.njit(cache=True, **options)(function)
+        compiled: Any = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds no writable cache folder: compile anew in each process
         compiled = numba.njit(**options)(function)
     return compiled
@@ -22,5 +22,5 @@ def kernel(function: F) -> F:
 
 def inlined(function: F) -> F:
     """Compile a scalar helper of kernels, inlined by LLVM. Array arguments would be counted at each call."""
-    compiled: F = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
     return compiled

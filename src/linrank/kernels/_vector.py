@@ -7,9 +7,10 @@ twins run.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from numba import config, types
+from numba import types
 from numba.extending import intrinsic
 
 LANES = 32
@@ -48,4 +49,4 @@ def _add_after_plain(array: Any, node: int, child: int) -> None:
 
 
 #: add_after(array, node, child): add 1 to the cells of node `node` (LANES wide) that lie after `child`.
-add_after = _add_after_plain if config.DISABLE_JIT else _add_after_intrinsic()
+add_after = _add_after_plain if os.environ.get("NUMBA_DISABLE_JIT") == "1" else _add_after_intrinsic()

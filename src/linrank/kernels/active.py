@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import counting
+from ._scratch import Scratch
 from ._vector import LANES
 
-SHORT = 400
-FEW_LEVELS = 512
+SHORT = 500
+FEW_LEVELS = 1024
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +33,7 @@ def active_counts(
     margin: float,
     c: Floats,
     d: Floats,
+    scratch: Scratch,
 ) -> None:
     """Fill c and d for the members of rankings first ... last - 1: their active partners' weights.
 
@@ -45,7 +47,7 @@ def active_counts(
         start, end = ranking_ptr[r], ranking_ptr[r + 1]
         levels = level_ptr[ranking_levels[r] : ranking_levels[r + 1] + 1]
         v_r = None if v is None else v[start:end]
-        count_sorted(s[start:end], v_r, levels, int(start), margin, c[start:end], d[start:end])
+        count_sorted(s[start:end], v_r, levels, int(start), margin, c[start:end], d[start:end], scratch)
 
 
 def count_sorted(
@@ -56,22 +58,24 @@ def count_sorted(
     margin: float,
     c: Floats,
     d: Floats,
+    scratch: Scratch,
 ) -> None:
     """Fill c and d of one ranking by sorting its scores and sweeping its levels."""
-    order, sorted_s = sort_scores(s)
     n = s.size
-    bounds, where = np.empty(2 * n, np.int32), np.empty((n, 3), np.int32)
+    order, sorted_s = sort_scores(s, scratch)
+    bounds = scratch.take("bounds", 2 * n, np.int32)
+    where = scratch.take("where", 3 * n, np.int32).reshape(n, 3)
     counting.windows(sorted_s, margin, bounds)
     counting.to_members(order, bounds, where)
     if v is not None:
-        prefix = np.zeros(n + 1)
+        prefix, tree = scratch.zeros("prefix", n + 1, np.float64), scratch.zeros("tree", n + 1, np.float64)
         np.cumsum(v[order], out=prefix[1:])
-        counting.count_weighted(levels, base, v, where, prefix, np.zeros(n + 1), c, d)
+        counting.count_weighted(levels, base, v, where, prefix, tree, c, d)
         return
     words = n // 64 + 1
-    bitmap = np.zeros(words, np.uint64)
+    bitmap = scratch.zeros("bitmap", words, np.uint64)
     if levels.size - 1 <= FEW_LEVELS:
-        counting.count_levels(levels, base, where, bitmap, np.zeros(words, np.int32), c, d)
+        counting.count_levels(levels, base, where, bitmap, scratch.zeros("running", words, np.int32), c, d)
     else:
         counting.count_tree(levels, base, where, bitmap, *_empty_counts(words), c, d)
 
@@ -87,18 +91,19 @@ def _empty_counts(words: int) -> tuple[Any, Any, Any, Any]:
     )
 
 
-def sort_scores(s: Floats) -> tuple[NDArray[np.int32], Floats]:
+def sort_scores(s: Floats, scratch: Scratch) -> tuple[NDArray[np.int32], Floats]:
     """Return order and sorted scores: numpy's sort of keys that carry the row number in their last bits.
 
     Half the time of an argsort. Where too many scores agree in their leading bits, it is an argsort.
     """
     n = s.size
     bits = max(1, (n - 1).bit_length())
-    keys = s.copy()
+    keys = scratch.take("keys", n, np.float64)
+    keys[:] = s
     counting.pack_keys(keys.view(np.int64), bits)
     keys.sort()
-    order, sorted_s = np.empty(n, np.int32), np.empty(n)
+    order, sorted_s = scratch.take("order", n, np.int32), scratch.take("sorted_s", n, np.float64)
     if not counting.unpack_keys(keys.view(np.int64), s, bits, order, sorted_s):
-        order = np.argsort(s, kind="stable").astype(np.int32)
+        order[:] = np.argsort(s, kind="stable")
         np.take(s, order, out=sorted_s)
     return order, sorted_s

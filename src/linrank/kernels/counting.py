@@ -60,9 +60,7 @@ def _count_winners(s: Any, here: int, above: int, end: int, margin: float, c: An
 
 
 @inlined
-def _weigh_partners(
-    s: Any, v: Any, start: int, here: int, above: int, end: int, margin: float, c: Any, d: Any
-) -> None:
+def _weigh_partners(s: Any, v: Any, start: int, here: int, above: int, end: int, margin: float, c: Any, d: Any) -> None:
     """One pass over the winners and one over the losers: a float sum would not be vectorised."""
     winners, found = s[above:end], d[above:end]
     losers, lost = s[start:here], c[start:here]
@@ -230,9 +228,7 @@ def count_tree(
 
 
 @kernel
-def count_weighted(
-    level_ptr: Any, base: int, v: Any, where: Any, prefix: Any, tree: Any, c: Any, d: Any
-) -> None:
+def count_weighted(level_ptr: Any, base: int, v: Any, where: Any, prefix: Any, tree: Any, c: Any, d: Any) -> None:
     """Sum the weights c and d of one sorted ranking: the sweep of `count_levels`, in O(n log n).
 
     `tree` is a Fenwick tree over positions, n + 1 zeros at the start; prefix[p] is the weight of all members

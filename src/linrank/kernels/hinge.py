@@ -8,9 +8,7 @@ from ._jit import kernel
 
 
 @kernel
-def hinge_sums(
-    s: Any, v: Any, u: Any, ranking_ptr: Any, first: int, last: int, margin: float, c: Any, d: Any
-) -> float:
+def hinge_sums(s: Any, v: Any, u: Any, ranking_ptr: Any, first: int, last: int, margin: float, c: Any, d: Any) -> float:
     """Sum of u v_i v_j max(0, margin - (s_i - s_j)) over rankings first ... last - 1; d becomes its gradient.
 
     Lemmas 1 and 2 of TreeRSVM: with e = v (c - d), the sum is margin * sum(v c) + sum(s e), its gradient e.

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._data import RankingData
 from .._preferences import FloatArray, Preferences
+from ..kernels._scratch import Scratch
 from ..kernels.hinge import scatter_add
 
 T = TypeVar("T")
@@ -38,16 +39,15 @@ class Loss(ABC):
         """Evaluate value and gradient at scores in row order; `map` spreads blocks of queries over workers."""
 
 
-def gather(scores: FloatArray, preferences: Preferences) -> FloatArray:
+def gather(scores: FloatArray, preferences: Preferences, scratch: Scratch) -> FloatArray:
     """Bring row scores into the members' order."""
     if preferences.in_order:
         return np.ascontiguousarray(scores)
-    return scores[preferences.row]
+    members: FloatArray = scratch.take("s", preferences.row.size, np.float64)
+    return np.take(scores, preferences.row, out=members, mode="clip")  # "raise" would make a copy first
 
 
-def scatter_block(
-    values: FloatArray, factor: float, preferences: Preferences, block: int, out: FloatArray
-) -> None:
+def scatter_block(values: FloatArray, factor: float, preferences: Preferences, block: int, out: FloatArray) -> None:
     """Add factor times the members' values of a block to their rows. No two blocks share a row."""
     first, last = preferences.ranking_ptr[preferences.blocks[block : block + 2]]
     scatter_add(preferences.row, values, factor, first, last, out)

@@ -24,16 +24,18 @@ class Hinge(Loss):
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
         """Value and a subgradient at the scores; a pair with s_i - s_j = 1 exactly counts as inactive."""
         p = data.preferences
-        s = gather(scores, p)
-        c, d = np.empty(s.size), np.empty(s.size)
         gradient = np.zeros(scores.size)
 
         def evaluate(block: int) -> float:
             first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-            active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, first, last, 1.0, c, d)
+            with p.scratch.lend() as scratch:
+                active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, first, last, 1.0, c, d, scratch)
             value = hinge_sums(s, p.v, p.u, p.ranking_ptr, first, last, 1.0, c, d)
             scatter_block(d, 1.0 / p.total, p, block, gradient)
             return value
 
-        value = sum(map(evaluate, range(p.n_blocks)))
+        with p.scratch.lend() as own:
+            s = gather(scores, p, own)
+            c, d = own.take("c", s.size, np.float64), own.take("d", s.size, np.float64)
+            value = sum(map(evaluate, range(p.n_blocks)))
         return LossPoint(value / p.total, gradient)

@@ -23,7 +23,7 @@ DEPENDENT = 1e-10
 def maximise_over_simplex(G: FloatArray, b: FloatArray, alpha: float, x: FloatArray) -> FloatArray:
     """Return the maximiser, starting from a feasible x. O(k^3) per exchange, k the size of the support."""
     x = x.copy()
-    shift = max(float(G.diagonal().max()), np.finfo(float).tiny)
+    shift = float(G.diagonal().max()) or 1.0
     beta = alpha * b
     tolerance = 1e-14 * (shift + float(np.abs(beta).max()))
     support = [int(i) for i in np.flatnonzero(x)]

@@ -63,40 +63,49 @@ class Bundle:
         callback: Callback | None = None,
     ) -> Solution:
         """Minimise from `start`: weights, or an earlier solution whose planes are used again."""
-        begin = time.perf_counter()
-        model = _Model(objective.n_features, objective.alpha)
+        clock = time.perf_counter
+        begin, target = clock(), self.tol * objective.value_at_zero
+        model = self._first_model(objective, start)
         w = start.w if isinstance(start, Solution) else start
-        best = objective.at(zeros(objective) if w is None else w)
-        if isinstance(start, Solution) and isinstance(start.state, Planes):
-            model.add_all(start.state)
-        model.add_at(best)
-        lower, still, step, status = -np.inf, 0, 1.0, Status.MAX_ITER
+        best = cut = objective.at(zeros(objective) if w is None else w)
+        lower, still, step = -np.inf, 0, 1.0
         history: list[Iteration] = []
-        for iteration in range(1, self.max_iter + 1):
+        while True:
+            model.add_at(cut)
             w_t = model.minimise()
-            raised = model.lower_bound > lower
+            still = 0 if model.lower_bound > lower else still + 1
             lower = max(lower, model.lower_bound)
             gap = max(best.value - lower, 0.0)
-            history.append(Iteration(iteration, best.value, gap, time.perf_counter() - begin))
+            history.append(Iteration(len(history) + 1, best.value, gap, clock() - begin))
             if callback is not None:
                 callback(history[-1])
-            if gap <= self.tol * objective.value_at_zero:
-                status = Status.CONVERGED
-                break
+            status = self._status(len(history), gap <= target, still)
+            if status is not None:
+                return Solution(best.w, best.value, gap, status, history, model.planes())
             line = best.along(w_t - best.w)
             trial = _search(line, step) if self.line_search else line.at(1.0)
             found = line.point(trial)
             # Where its plane would cut too little away at the model's minimiser, Algorithm 1's plane does.
             cut = found if _cuts(trial, model.risk, gap) else line.point(1.0)
-            model.add_at(cut)
             candidate = min(found, cut, key=lambda point: point.value)
-            still = 0 if raised or candidate.value < best.value else still + 1
             if candidate.value < best.value:
-                best, step = candidate, trial.t
-            if still >= STALL:
-                status = Status.STALLED
-                break
-        return Solution(best.w, best.value, history[-1].gap, status, history, model.planes())
+                best, step, still = candidate, trial.t, 0
+
+    def _first_model(self, objective: Objective, start: FloatArray | Solution | None) -> _Model:
+        model = _Model(objective.n_features, objective.alpha)
+        if isinstance(start, Solution) and isinstance(start.state, Planes):
+            model.add_all(start.state)
+        elif self.line_search:
+            model.add(np.zeros(objective.n_features), 0.0)  # no loss is negative
+        return model
+
+    def _status(self, iterations: int, converged: bool, still: int) -> Status | None:
+        """How to end, or None to go on."""
+        if converged:
+            return Status.CONVERGED
+        if still >= STALL:
+            return Status.STALLED
+        return Status.MAX_ITER if iterations >= self.max_iter else None
 
 
 def _cuts(trial: Trial, model_risk: float, gap: float) -> bool:
@@ -198,5 +207,6 @@ class _Model:
         a, G = np.empty((size, self.a.shape[1])), np.empty((size, size))
         a[: self.n], G[: self.n, : self.n] = self.a[: self.n], self.G[: self.n, : self.n]
         self.a, self.G = a, G
-        self.b, self.x, self.idle = (np.resize(v, size) for v in (self.b, self.x, self.idle))
+        self.b, self.x = np.resize(self.b, size), np.resize(self.x, size)
+        self.idle = np.resize(self.idle, size)
         self.x[self.n :] = 0.0

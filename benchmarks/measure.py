@@ -1,0 +1,61 @@
+"""Fair timing on a noisy machine: contestants take turns, and the best of several runs counts."""
+
+from __future__ import annotations
+
+import csv
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def best_times(contestants: dict[str, Callable[[], Any]], repeats: int = 7) -> dict[str, float]:
+    """Seconds of each contestant: the best of `repeats` runs, interleaved."""
+    best = dict.fromkeys(contestants, np.inf)
+    for _ in range(repeats):
+        for name, run in contestants.items():
+            begin = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - begin)
+    return best
+
+
+def exponent(sizes: list[int], seconds: list[float]) -> float:
+    """Growth exponent: the slope of log time over log size."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def machine() -> str:
+    """A line on the machine."""
+    import numba
+
+    model = platform.processor() or platform.machine()
+    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []:
+        if line.startswith("model name"):
+            model = line.split(":")[1].strip()
+            break
+    return f"{model}, Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}"
+
+
+def report(name: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows as a Markdown table and keep them as results/<name>.csv."""
+    fields = list(rows[0])
+    text = [[_text(row[field]) for field in fields] for row in rows]
+    print(f"\n### {name}\n\n| " + " | ".join(fields) + " |\n|" + "---|" * len(fields))
+    for row in text:
+        print("| " + " | ".join(row) + " |", flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+        file.write(f"# {machine()}\n")
+        writer = csv.writer(file)
+        writer.writerow(fields)
+        writer.writerows(text)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

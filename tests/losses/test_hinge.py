@@ -1,0 +1,67 @@
+"""The hinge loss against the walk over all pairs, and the contract of every loss."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from linrank import NoPairsError, RankingData
+from linrank.losses import LOSSES, Hinge
+from linrank.testing import PairHinge, check_loss, enumerate_pairs, make_ranking, naive_hinge
+from strategies import problems
+
+
+@given(problem=problems())
+@settings(max_examples=1000)
+def test_value_and_subgradient_equal_the_naive_twin(problem):
+    try:
+        data = RankingData(np.zeros((problem.y.size, 1)), problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
+    ours, naive = Hinge().at(problem.scores, data), naive_hinge(problem.scores, pairs)
+    assert ours.value == pytest.approx(naive.value, rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(ours.gradient, naive.gradient, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("seed", range(5))
+def test_every_loss_keeps_the_contract(loss, seed):
+    check_loss(loss, seed)
+
+
+@pytest.mark.parametrize(("n_queries", "n_levels"), [(1, None), (1, 5), (40, None), (40, 3)])
+def test_pair_rsvm_gives_the_same(n_queries, n_levels):
+    X, y, qid = make_ranking(3000, 4, n_queries, n_levels)
+    data = RankingData(X, y, qid)
+    scores = X @ np.ones(4)
+    tree, pair = Hinge().at(scores, data), PairHinge().at(scores, data)
+    assert tree.value == pytest.approx(pair.value, rel=1e-12)
+    np.testing.assert_allclose(tree.gradient, pair.gradient, rtol=1e-12, atol=1e-18)
+
+
+def test_an_offset_of_a_million_costs_no_digits():
+    X, y, qid = make_ranking(2000, 4, 3, None)
+    data = RankingData(X, y, qid)
+    scores = np.round(X @ np.ones(4), 6)
+    exact, moved = (Hinge().at(scores + offset, data).value for offset in (0.0, 2.0**20))
+    assert moved == pytest.approx(exact, rel=1e-9)
+
+
+def test_row_order_changes_nothing_beyond_rounding():
+    X, y, qid = make_ranking(1000, 4, 7, None)
+    order = np.random.default_rng(0).permutation(y.size)
+    scores = X @ np.ones(4)
+    one = Hinge().at(scores, RankingData(X, y, qid))
+    other = Hinge().at(scores[order], RankingData(X[order], y[order], qid[order]))
+    assert other.value == pytest.approx(one.value, rel=1e-12)
+    np.testing.assert_array_equal(other.gradient, one.gradient[order])
+
+
+def test_check_loss_notices_a_wrong_gradient():
+    class Wrong(Hinge):
+        def at(self, scores, data, map=map):
+            point = super().at(scores, data, map)
+            return type(point)(point.value, 1.01 * point.gradient)
+
+    with pytest.raises(AssertionError):
+        check_loss(Wrong())

@@ -1,0 +1,116 @@
+"""The bundle method: certificate, status, products, warm starts."""
+
+import numpy as np
+import pytest
+
+from linrank import RankingData
+from linrank._objective import Objective
+from linrank.losses import Hinge
+from linrank.solvers import Bundle, Solution, Status, bundle
+from linrank.testing import PairHinge, make_ranking
+from test_objective import CountingEngine
+
+PROBLEMS = {
+    "one query, real": dict(n_rows=400, n_features=6, n_queries=1, n_levels=None),
+    "queries, levels": dict(n_rows=400, n_features=6, n_queries=20, n_levels=4),
+    "two levels": dict(n_rows=300, n_features=3, n_queries=1, n_levels=2),
+    "more features than rows": dict(n_rows=30, n_features=60, n_queries=2, n_levels=None),
+}
+
+
+@pytest.fixture(params=PROBLEMS)
+def engine(request):
+    X, y, qid = make_ranking(**PROBLEMS[request.param])
+    with CountingEngine(RankingData(X, y, qid)) as engine:
+        yield engine
+
+
+def objective_of(engine, alpha=1e-2, loss=None):
+    return Objective(engine, loss or Hinge(), alpha, engine.data.n_features)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1e-2, 1e-4])
+@pytest.mark.parametrize("line_search", [True, False])
+def test_gap_is_never_below_the_true_gap(engine, alpha, line_search):
+    if not line_search and alpha < 1e-2:
+        alpha = 1e-3  # Algorithm 1 needs O(1 / alpha) iterations
+    objective = objective_of(engine, alpha)
+    optimum = Bundle(tol=1e-8, max_iter=3000).minimise(objective)
+    assert optimum.status is Status.CONVERGED
+    seen = []
+    solution = Bundle(tol=1e-4, max_iter=3000, line_search=line_search).minimise(objective, None, seen.append)
+    assert solution.status is Status.CONVERGED
+    assert solution.gap <= 1e-4
+    for step in solution.history:
+        assert step.gap >= step.objective - optimum.value - 1e-14
+    lower = [step.objective - step.gap for step in solution.history]
+    assert np.all(np.diff(lower) >= -1e-12 * np.abs(lower[0]))
+    assert seen == solution.history
+    assert objective.at(solution.w).value == pytest.approx(solution.value, rel=1e-12)
+
+
+def test_certificate_holds_for_a_wrong_quadratic_programme(engine, monkeypatch):
+    objective = objective_of(engine)
+    optimum = Bundle(tol=1e-8, max_iter=3000).minimise(objective)
+    exact, rng = bundle.maximise_over_simplex, np.random.default_rng(0)
+
+    def wrong(G, b, alpha, x):
+        x = exact(G, b, alpha, x)
+        return x * (1 + 0.01 * rng.standard_normal(x.size)) + 0.01 * rng.random(x.size)
+
+    monkeypatch.setattr(bundle, "maximise_over_simplex", wrong)
+    solution = Bundle(tol=1e-6, max_iter=60).minimise(objective)
+    for step in solution.history:
+        assert step.gap >= step.objective - optimum.value - 1e-14
+
+
+def test_two_products_an_iteration_whatever_the_line_search_does(engine):
+    for tol in (1e-2, 1e-5):
+        engine.products = 0
+        solution = Bundle(tol=tol).minimise(objective_of(engine))
+        assert engine.products == 2 * solution.n_iter
+
+
+def test_iteration_limit_gives_the_best_point_and_an_honest_gap(engine):
+    objective = objective_of(engine, 1e-4)
+    solution = Bundle(tol=1e-9, max_iter=3).minimise(objective)
+    optimum = Bundle(tol=1e-8, max_iter=3000).minimise(objective)
+    assert solution.status is Status.MAX_ITER
+    assert solution.n_iter == 3
+    assert solution.value == min(step.objective for step in solution.history)
+    assert solution.value == pytest.approx(objective.at(solution.w).value, rel=1e-13)
+    assert solution.gap >= solution.value - optimum.value
+
+
+def test_an_impossible_tolerance_ends_as_stalled(engine):
+    solution = Bundle(tol=1e-18, max_iter=100_000).minimise(objective_of(engine))
+    assert solution.status in (Status.STALLED, Status.CONVERGED)
+    assert solution.gap < 1e-8
+
+
+def test_same_solution_as_pair_rsvm(engine):
+    tree = Bundle(tol=1e-6).minimise(objective_of(engine))
+    pair = Bundle(tol=1e-6).minimise(objective_of(engine, loss=PairHinge()))
+    assert pair.value == pytest.approx(tree.value, abs=1e-6)
+    np.testing.assert_allclose(pair.w, tree.w, atol=2e-2 * np.abs(tree.w).max())
+
+
+def test_planes_serve_every_alpha(engine):
+    first = Bundle(tol=1e-4).minimise(objective_of(engine, 1e-2))
+    cold = Bundle(tol=1e-4).minimise(objective_of(engine, 5e-3))
+    warm = Bundle(tol=1e-4).minimise(objective_of(engine, 5e-3), first)
+    optimum = Bundle(tol=1e-8, max_iter=3000).minimise(objective_of(engine, 5e-3))
+    assert isinstance(first, Solution)
+    assert warm.n_iter < cold.n_iter
+    assert warm.gap >= warm.value - optimum.value - 1e-14
+    assert Bundle(tol=1e-4).minimise(objective_of(engine, 1e-2), first).n_iter <= 2
+
+
+def test_idle_planes_are_forgotten_and_the_bound_stands(monkeypatch):
+    X, y, qid = make_ranking(500, 20, 1, None, noise=3.0)
+    monkeypatch.setattr(bundle, "PATIENCE", 3)
+    with CountingEngine(RankingData(X, y, qid)) as engine:
+        solution = Bundle(tol=1e-7, max_iter=3000).minimise(objective_of(engine, 1e-3))
+        assert len(solution.state.b) < solution.n_iter
+        lower = [step.objective - step.gap for step in solution.history]
+        assert np.all(np.diff(lower) >= -1e-12 * abs(lower[0]))

@@ -1,0 +1,67 @@
+"""The architecture, read off the imports: arrows go one way, and the public names are these."""
+
+import ast
+from pathlib import Path
+
+import linrank
+
+SOURCE = Path(linrank.__file__).parent
+
+#: From the bottom up; a module imports from its own layer or from those before it.
+LAYERS = [
+    ["_errors"],
+    ["kernels"],
+    ["_preferences"],
+    ["_data"],
+    ["losses"],
+    ["engines", "metrics"],
+    ["_objective"],
+    ["solvers"],
+    ["_progress"],
+    ["rankers"],
+    ["testing", "cli"],
+]
+HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
+
+
+def imports(path: Path) -> set[str]:
+    """First component, below linrank, of everything imported at run time."""
+    package = path.relative_to(SOURCE).parent.parts
+    found = set()
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in typing_only:
+            base = package[: len(package) - node.level + 1]
+            names = [node.module.split(".")] if node.module else [[alias.name] for alias in node.names]
+            found |= {(*base, *name)[0] for name in names}
+    return found
+
+
+def test_imports_go_one_way():
+    for path in SOURCE.rglob("*.py"):
+        home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if home == "__init__":
+            continue
+        for target in imports(path) - {"__version__"}:
+            assert HEIGHT[target] <= HEIGHT[home], f"{path.name} ({home}) imports {target}"
+
+
+def test_solvers_never_see_data_or_engines():
+    for path in (SOURCE / "solvers").glob("*.py"):
+        assert imports(path) <= {"solvers", "_objective", "_preferences"}, path.name
+
+
+def test_public_names():
+    assert linrank.__all__ == [
+        "ConvergenceWarning", "DataError", "LinearRanker", "LinrankError", "NoPairsError", "ParameterError",
+        "RankingData", "losses", "metrics", "solvers", "testing",
+    ]  # fmt: skip
+    for name in linrank.__all__:
+        assert getattr(linrank, name) is not None
+        assert name in dir(linrank)

@@ -1,0 +1,201 @@
+"""RankingData: what it accepts, what it refuses and how it says so, and the preferences it makes."""
+
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+
+from linrank import DataError, LinrankError, NoPairsError, ParameterError, RankingData
+from linrank.testing import enumerate_pairs, make_ranking
+from strategies import problems
+
+X5 = np.arange(10.0).reshape(5, 2)
+Y5 = np.array([3.0, 1.0, 2.0, 1.0, 0.0])
+Q5 = np.array([0, 0, 0, 1, 1])
+
+
+@given(problem=problems(max_rows=25))
+@settings(max_examples=500)
+def test_preferences_equal_their_definition(problem):
+    pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
+    if pairs.c.size == 0:
+        with pytest.raises(NoPairsError):
+            RankingData(np.zeros((problem.y.size, 1)), problem.y, problem.qid, **problem.options)
+        return
+    data = RankingData(np.zeros((problem.y.size, 1)), problem.y, problem.qid, **problem.options)
+    assert data.preferences.n_pairs == pairs.c.size
+    assert data.preferences.total == pytest.approx(pairs.c.sum(), rel=1e-12)
+    assert _spelled_out(data) == pytest.approx(
+        {(i, j): c for i, j, c in zip(*(a.tolist() for a in pairs), strict=True)}, rel=1e-12
+    )
+
+
+def _spelled_out(data: RankingData) -> dict[tuple[int, int], float]:
+    """The pairs of all rankings, read off the arrays that kernels see."""
+    p, weight = data.preferences, {}
+    for r in range(p.n_rankings):
+        ends = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
+        assert ends[0] == p.ranking_ptr[r]
+        assert ends[-1] == p.ranking_ptr[r + 1]
+        for below, here, above in zip([ends[0]] * len(ends), ends[:-1], ends[1:], strict=False):
+            for i in range(here, above):
+                for j in range(below, here):
+                    v = 1.0 if p.v is None else p.v[i] * p.v[j]
+                    key = int(p.row[i]), int(p.row[j])
+                    weight[key] = weight.get(key, 0.0) + p.u[r] * v
+    return weight
+
+
+def test_blocks_never_share_a_row():
+    X, y, qid = make_ranking(200_000, 1, 3000, 4)
+    rng = np.random.default_rng(0)
+    pairs = np.column_stack([np.arange(0, 199_999), np.arange(1, 200_000)])
+    pairs = pairs[qid[pairs[:, 0]] == qid[pairs[:, 1]]][rng.permutation(1000)]
+    p = RankingData(X, y, qid, pairs=pairs, preferences="chain").preferences
+    assert p.n_blocks > 3
+    owner = np.full(y.size, -1)
+    for block in range(p.n_blocks):
+        first, last = p.ranking_ptr[p.blocks[block : block + 2]]
+        rows = p.row[first:last]
+        assert np.isin(owner[rows], (-1, block)).all()
+        owner[rows] = block
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_x_is_used_where_it_lies(make, dtype):
+    X = make(X5.astype(dtype))
+    kept = RankingData(X, Y5, Q5).X
+    if sp.issparse(X):
+        assert np.shares_memory(kept.data, X.data)
+    else:
+        assert np.shares_memory(kept, X)
+    assert kept.dtype == dtype
+
+
+def test_unsorted_sparse_rows_are_not_copied_but_duplicates_are_summed():
+    unsorted = sp.csr_matrix((np.array([1.0, 2.0, 3.0]), np.array([1, 0, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    assert np.shares_memory(RankingData(unsorted, [0, 1]).X.data, unsorted.data)
+    double = sp.csr_matrix((np.array([1.0, 2.0, 3.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    np.testing.assert_array_equal(RankingData(double, [0, 1]).X.toarray(), [[0.0, 3.0], [3.0, 0.0]])
+    assert double.nnz == 3
+
+
+@pytest.mark.parametrize(
+    "make", [sp.csc_matrix, sp.coo_matrix, sp.lil_matrix, np.ndarray.tolist, lambda X: X.astype(object)]
+)
+def test_other_containers_are_converted(make):
+    X = RankingData(make(X5), Y5, Q5).X
+    np.testing.assert_array_equal(X.toarray() if sp.issparse(X) else X, X5)
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [[7, 7, 7, -2, -2], ["b", "b", "b", "a", "a"], np.array(["b", "b", "b", "a", "a"], dtype=object),
+     [1.0, 1.0, 1.0, 0.0, 0.0], np.array([2, 2, 2, 1, 1], dtype=np.uint8), [True, True, True, False, False]],
+)  # fmt: skip
+def test_query_ids_of_any_type(qid):
+    data = RankingData(X5, Y5, qid)
+    assert data.n_queries == 2
+    assert data.preferences.n_pairs == 4
+
+
+@pytest.mark.parametrize(
+    "qid", [[0.5, 0, 0, 1, 1], [np.nan, 0, 0, 1, 1], [None, 1, 1, 2, 2], ["a", 1, 1, 2, 2], [0, 1]]
+)
+def test_bad_query_ids_are_refused(qid):
+    with pytest.raises(DataError, match="qid"):
+        RankingData(X5, Y5, np.array(qid, dtype=object) if None in qid or "a" in qid else qid)
+
+
+BAD = {
+    "y: NaN": (dict(y=[1, np.nan, 0, 0, 0]), "NaN"),
+    "y: infinity": (dict(y=[1, np.inf, 0, 0, 0]), "infinity"),
+    "y: length": (dict(y=[1, 0]), "one utility per row"),
+    "y: text": (dict(y=list("abcde")), "real number"),
+    "y: complex": (dict(y=np.array([1j, 2, 3, 4, 5])), "real"),
+    "y: none": (dict(y=None), "y, or pairs"),
+    "X: NaN": (dict(X=np.full((5, 2), np.nan)), "NaN"),
+    "X: infinity": (dict(X=sp.csr_matrix(np.full((5, 2), np.inf))), "infinity"),
+    "X: one-dimensional": (dict(X=np.ones(5)), "Reshape"),
+    "weights: negative": (dict(sample_weight=[-1, 1, 1, 1, 1]), "negative"),
+    "weights: length": (dict(sample_weight=[1, 1]), "one per row"),
+    "weights: all zero": (dict(sample_weight=np.zeros(5)), "zero"),
+    "weights: overflow": (dict(sample_weight=np.full(5, 1e200)), "underflow"),
+    "query weight: varies": (dict(query_weight=[1, 2, 1, 1, 1]), "constant within a query"),
+    "query weight: missing": (dict(query_weight={0: 1.0}), "no entry for qid 1"),
+    "query weight: negative": (dict(query_weight={0: 1.0, 1: -1.0}), "negative"),
+    "pairs: shape": (dict(pairs=[1, 2]), "shape"),
+    "pairs: itself": (dict(pairs=[[1, 1]]), "row 1 to itself"),
+    "pairs: across": (dict(pairs=[[0, 4]]), "same qid"),
+    "pairs: outside": (dict(pairs=[[0, 5]]), "outside 0 ... 4"),
+    "pairs: negative row": (dict(pairs=[[-1, 2]]), "outside"),
+    "pairs: fraction": (dict(pairs=[[0.5, 2]]), "fractional"),
+    "pairs: negative weight": (dict(pairs=[[0, 1, -1]]), "negative"),
+    "no pairs": (dict(y=np.ones(5)), "no pair"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_names_the_cure(case):
+    changes, text = BAD[case]
+    arguments = {"X": X5, "y": Y5, "qid": Q5} | changes
+    with pytest.raises(DataError, match=text) as caught:
+        RankingData(**arguments)
+    assert isinstance(caught.value, (ValueError, LinrankError))
+    assert "\n" not in str(caught.value).strip() or case.startswith("X")
+
+
+def test_no_pair_is_an_error_of_its_own():
+    with pytest.raises(NoPairsError, match="n_samples=1"):
+        RankingData([[1.0]], [1.0])
+
+
+@pytest.mark.parametrize("name", ["preferences", "query_weighting"])
+def test_unknown_choices_list_the_known(name):
+    with pytest.raises(ParameterError, match="choose one of"):
+        RankingData(X5, Y5, **{name: "nonsense"})
+
+
+def test_pairs_alone_need_no_grades():
+    data = RankingData(
+        X5,
+        None,
+        Q5,
+        pairs=[
+            [0, 1],
+            [1, 0],
+            [
+                0,
+                1,
+            ],
+        ],
+    )
+    assert data.preferences.n_pairs == 2
+    assert data.preferences.total == 3.0
+
+
+def test_queries_without_pairs_are_counted_in_a_message(caplog):
+    with caplog.at_level(logging.INFO, logger="linrank"):
+        data = RankingData(X5, [3, 1, 2, 1, 1], Q5)
+    assert data.n_queries_without_pairs == 1
+    assert "1 of 2 queries have no pair" in caplog.text
+
+
+def test_data_is_frozen():
+    data = RankingData(X5, Y5)
+    with pytest.raises(AttributeError):
+        data.X = None
+
+
+def test_fingerprint_sees_every_change():
+    prints = [RankingData(X5, Y5, Q5).fingerprint()]
+    prints.append(RankingData(X5 + np.array([[0, 1e-9]]), Y5, Q5).fingerprint())
+    prints.append(RankingData(X5, -Y5, Q5).fingerprint())
+    prints.append(RankingData(X5, Y5).fingerprint())
+    prints.append(RankingData(X5, Y5, Q5, sample_weight=[1, 1, 1, 1, 2]).fingerprint())
+    prints.append(RankingData(X5.astype(np.float32), Y5, Q5).fingerprint())
+    assert len(set(prints)) == len(prints)
+    assert RankingData(X5.copy(), list(Y5), Q5 + 7).fingerprint() == prints[0]

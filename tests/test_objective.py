@@ -1,0 +1,118 @@
+"""The chain rule, lines, and how many products with X they cost."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from linrank import RankingData
+from linrank._objective import Objective
+from linrank.engines import LocalEngine
+from linrank.losses import Hinge
+from linrank.testing import make_ranking
+
+
+class CountingEngine(LocalEngine):
+    """Counts products with X."""
+
+    products = 0
+
+    def dot(self, w):
+        self.products += 1
+        return super().dot(w)
+
+    def transpose_dot(self, g):
+        self.products += 1
+        return super().transpose_dot(g)
+
+
+@pytest.fixture
+def setting():
+    X, y, qid = make_ranking(300, 6, 5, None, seed=1)
+    data = RankingData(X, y, qid)
+    with CountingEngine(data) as engine:
+        yield X, engine, Objective(engine, Hinge(), 0.1, 6, scale=np.arange(1.0, 7.0))
+
+
+def test_value_and_gradient_by_hand(setting):
+    X, engine, objective = setting
+    w = np.linspace(-1, 1, 6)
+    scaled = X / np.arange(1.0, 7.0)
+    loss = Hinge().at(scaled @ w, engine.data)
+    point = objective.at(w)
+    assert point.value == pytest.approx(loss.value + 0.05 * w @ w)
+    np.testing.assert_allclose(point.gradient, scaled.T @ loss.gradient + 0.1 * w)
+
+
+def test_gradient_against_differences(setting):
+    _, _, objective = setting
+    w, rng = np.linspace(-1, 1, 6), np.random.default_rng(0)
+    point = objective.at(w)
+    for _ in range(20):  # the hinge has kinks: differences bracket the slope
+        d = rng.standard_normal(6)
+        below, above = ((objective.at(w + t * d).value - point.value) / t for t in (-1e-5, 1e-5))
+        assert below - 1e-7 <= point.gradient @ d <= above + 1e-7
+
+
+def test_line_agrees_with_points_and_needs_no_product(setting):
+    _, engine, objective = setting
+    w, d = np.linspace(-1, 1, 6), np.linspace(2, -1, 6)
+    point = objective.at(w)
+    before = engine.products
+    line = point.along(d)
+    assert engine.products == before + 1
+    for t in (0.0, 0.3, 1.0, 2.5):
+        value, slope, curvature = line.at(t)
+        there = line.point(t)
+        assert engine.products == before + 1
+        assert curvature is None
+        exact = Objective(LocalEngine(engine.data), Hinge(), 0.1, 6, objective.scale).at(w + t * d)
+        assert value == pytest.approx(exact.value, rel=1e-12)
+        assert slope == pytest.approx(exact.gradient @ d, rel=1e-9)
+        np.testing.assert_allclose(there.scores, exact.scores, rtol=1e-9, atol=1e-12)
+    assert line.slope == pytest.approx(point.gradient @ d, rel=1e-12)
+
+
+def test_scores_are_computed_anew_against_drift(setting):
+    _, _, objective = setting
+    point = objective.at(np.zeros(6))
+    steps = []
+    for k in range(250):
+        point = point.along(np.full(6, 1e-3 * (-1) ** k)).point(1.0)
+        steps.append(point.steps)
+    assert max(steps) < 100
+    assert steps.count(0) >= 2
+
+
+@pytest.mark.parametrize("kind", ["C64", "F64", "C32", "F32", "csr64", "csr32", "readonly"])
+def test_products_agree_for_every_kind_of_matrix(kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5000, 211)) * (rng.random((5000, 211)) < 0.5)
+    X = X.astype(np.float32 if "32" in kind else np.float64)
+    exact = X.astype(np.float64)
+    if kind.startswith("F"):
+        X = np.asfortranarray(X)
+    elif kind.startswith("csr"):
+        X = sp.csr_matrix(X)
+    elif kind == "readonly":
+        X.flags.writeable = False
+    y = rng.standard_normal(5000)
+    w, g = rng.standard_normal(211), rng.standard_normal(5000)
+    bits = []
+    for n_jobs in (1, 2, 4):
+        with LocalEngine(RankingData(X, y), n_jobs) as engine:
+            assert engine.matrix.n_blocks > 1 or kind.startswith("csr")
+            np.testing.assert_allclose(engine.dot(w), exact @ w, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(engine.transpose_dot(g), exact.T @ g, rtol=1e-11, atol=1e-11)
+            np.testing.assert_allclose(engine.column_scale(), exact.std(axis=0), rtol=1e-10)
+            bits.append((engine.dot(w).tobytes(), engine.transpose_dot(g).tobytes()))
+    assert bits[0] == bits[1] == bits[2]
+
+
+def test_constant_columns_are_not_scaled():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.full(999, 0.1), np.full(999, 1e9 / 3), 1e9 + rng.random(999), np.zeros(999)])
+    for matrix in (X, sp.csr_matrix(X)):
+        with LocalEngine(RankingData(matrix, rng.random(999))) as engine:
+            scale = engine.column_scale()
+        np.testing.assert_array_equal(scale[[0, 1, 3]], 1.0)
+        assert scale[2] == pytest.approx(X[:, 2].std(), rel=1e-6)

@@ -1,0 +1,242 @@
+"""LinearRanker as a user meets it."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from linrank import ConvergenceWarning, DataError, LinearRanker, ParameterError
+from linrank.metrics import pairwise_accuracy
+from linrank.solvers import Bundle
+from linrank.testing import make_ranking
+
+
+@parametrize_with_checks([LinearRanker(), LinearRanker(tol=1e-8), LinearRanker(scale=False, solver="bundle")])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_ranking(600, 5, 12, 5, seed=3)
+
+
+def fit(problem, **parameters):
+    X, y, qid = problem
+    return LinearRanker(**parameters).fit(X, y, qid)
+
+
+def test_learns_and_certifies(problem):
+    X, y, qid = problem
+    ranker = fit(problem)
+    assert ranker.status_ == "converged"
+    assert 0 <= ranker.gap_ <= 1e-3
+    assert ranker.score(X, y, qid) > 0.85
+    assert ranker.n_pairs_ == sum(int((y[qid == q][:, None] > y[qid == q]).sum()) for q in np.unique(qid))
+    assert ranker.history_[-1].objective == ranker.objective_
+    assert ranker.n_iter_ == len(ranker.history_)
+
+
+@pytest.mark.parametrize("kind", ["csr", "F", "float32", "list", "readonly", "permuted", "qid text"])
+def test_the_answer_does_not_depend_on_how_data_is_given(problem, kind):
+    X, y, qid = problem
+    if kind == "float32":
+        X = X.astype(np.float32)
+    exact = LinearRanker(tol=1e-6).fit(X.astype(np.float64), y, qid)
+    given = {
+        "csr": (sp.csr_array(X), y, qid),
+        "F": (np.asfortranarray(X), y, qid),
+        "float32": (X, y, qid),
+        "list": (X.tolist(), y.tolist(), qid.tolist()),
+        "qid text": (X, y, [f"query {q}" for q in qid]),
+    }
+    if kind == "permuted":
+        order = np.random.default_rng(0).permutation(y.size)
+        given[kind] = (X[order], y[order], qid[order])
+    if kind == "readonly":
+        X = X.copy()
+        X.flags.writeable = False
+        given[kind] = (X, y, qid)
+    ranker = LinearRanker(tol=1e-6).fit(*given[kind])
+    assert ranker.objective_ == pytest.approx(exact.objective_, abs=2e-6)
+    np.testing.assert_allclose(ranker.coef_, exact.coef_, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_bits_do_not_depend_on_threads(sparse):
+    X, y, qid = make_ranking(60_000, 30, 700, 4, noise=2.0)
+    X = sp.csr_array(np.where(np.abs(X) > 1, X, 0)) if sparse else X
+    weights = [LinearRanker(n_jobs=n).fit(X, y, qid).coef_.tobytes() for n in (1, 2, 4, None)]
+    assert len(set(weights)) == 1
+
+
+def test_scaling_is_folded_back(problem):
+    X, y, qid = problem
+    factors = 10.0 ** np.arange(-4, 6, 2)
+    plain, stretched = fit(problem, tol=1e-7), LinearRanker(tol=1e-7).fit(X * factors, y, qid)
+    assert stretched.objective_ == pytest.approx(plain.objective_, abs=2e-7)
+    np.testing.assert_allclose(stretched.coef_ * factors, plain.coef_, rtol=1e-2, atol=1e-4)
+    by_hand = LinearRanker(tol=1e-7, scale=False).fit(X / X.std(axis=0), y, qid)
+    assert by_hand.objective_ == pytest.approx(plain.objective_, abs=2e-7)
+    np.testing.assert_allclose(plain.scale_, X.std(axis=0))
+
+
+def test_weights_mean_repetition(problem):
+    X, y, qid = problem
+    times = np.random.default_rng(0).integers(0, 4, y.size)
+    weighted = LinearRanker(tol=1e-7).fit(X, y, qid, sample_weight=times)
+    repeated = LinearRanker(tol=1e-7).fit(*(np.repeat(a, times, axis=0) for a in problem))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=2e-7)
+    assert weighted.score(X, y, qid, sample_weight=times) == pytest.approx(
+        pairwise_accuracy(np.repeat(y, times), np.repeat(weighted.predict(X), times), np.repeat(qid, times))
+    )
+
+
+def test_query_weight_by_row_and_by_name(problem):
+    X, y, qid = problem
+    named = {int(q): 1.0 + q for q in np.unique(qid)}
+    one = LinearRanker().fit(X, y, qid, query_weight=named)
+    other = LinearRanker().fit(X, y, qid, query_weight=1.0 + qid)
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+def test_explicit_pairs_alone_and_the_graded_ones_agree(problem):
+    X, y, qid = problem
+    win, lose = np.nonzero((y[:, None] > y) & (qid[:, None] == qid))
+    graded = fit(problem, tol=1e-6)
+    explicit = LinearRanker(tol=1e-6).fit(X, None, qid, pairs=np.column_stack([win, lose]))
+    assert explicit.n_pairs_ == graded.n_pairs_
+    assert explicit.objective_ == pytest.approx(graded.objective_, abs=2e-6)
+
+
+def test_alpha_of_other_systems(problem):
+    """TreeRSVM's lambda w.w + mean hinge, and SVMrank's 1/2 w.w + C/#queries * sum hinge."""
+    X, y, qid = problem
+    win, lose = np.nonzero((y[:, None] > y) & (qid[:, None] == qid))
+    N, n_queries, C, lam = win.size, np.unique(qid).size, 5.0, 0.01
+
+    def hinge(w):
+        return np.maximum(0, 1 - (X[win] - X[lose]) @ w)
+
+    tree = fit(problem, alpha=2 * lam, scale=False, tol=1e-7)
+    w = tree.coef_
+    assert tree.objective_ == pytest.approx(lam * w @ w + hinge(w).mean(), rel=1e-10)
+    rank = fit(problem, alpha=n_queries / (C * N), scale=False, tol=1e-7)
+    w = rank.coef_
+    theirs = 0.5 * w @ w + C / n_queries * hinge(w).sum()
+    assert rank.objective_ * C * N / n_queries == pytest.approx(theirs, rel=1e-10)
+
+
+def test_max_iter_warns_in_words(problem):
+    with pytest.warns(ConvergenceWarning, match="max_iter was reached: raise max_iter"):
+        ranker = fit(problem, max_iter=2, tol=1e-9)
+    assert ranker.status_ == "max_iter"
+    assert ranker.gap_ > 1e-9
+
+
+def test_warm_start_keeps_planes_on_the_same_data_only(problem):
+    X, y, qid = problem
+    ranker = fit(problem, warm_start=True, tol=1e-5)
+    cold = ranker.n_iter_
+    ranker.fit(X, y, qid)
+    assert ranker.n_iter_ <= 2 < cold
+    ranker.set_params(alpha=5e-4).fit(X, y, qid)
+    fresh = fit(problem, alpha=5e-4, tol=1e-5)
+    assert ranker.n_iter_ < fresh.n_iter_
+    assert ranker.objective_ == pytest.approx(fresh.objective_, abs=1e-5)
+    ranker.fit(X, -y, qid)  # other data: old planes would lie
+    other = LinearRanker(alpha=5e-4, tol=1e-5).fit(X, -y, qid)
+    assert ranker.objective_ == pytest.approx(other.objective_, abs=1e-5)
+    with pytest.raises(DataError, match="warm_start"):
+        ranker.fit(X[:, :3], y, qid)
+
+
+def test_rank_positions(problem):
+    X, _, qid = problem
+    ranker = fit(problem)
+    positions = ranker.rank(X, qid)
+    scores = ranker.predict(X)
+    for q in np.unique(qid):
+        here = np.flatnonzero(qid == q)
+        np.testing.assert_array_equal(here[np.argsort(-scores[here], kind="stable")], here[np.argsort(positions[here])])
+    np.testing.assert_array_equal(ranker.rank(np.zeros((4, 5))), [1, 2, 3, 4])
+
+
+def test_score_without_qid_is_refused_where_it_would_lie(problem):
+    X, y, _ = problem
+    with pytest.raises(DataError, match="fitted with qid"):
+        fit(problem).score(X, y)
+
+
+BAD = {"loss": "nonsense", "alpha": 0.0, "tol": -1.0, "max_iter": 0, "solver": "simplex", "n_jobs": 0}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_parameters_are_named(problem, name):
+    with pytest.raises(ParameterError, match=name):
+        fit(problem, **{name: BAD[name]})
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError):
+        LinearRanker().predict([[1.0]])
+
+
+def test_a_solver_can_be_given(problem):
+    plain = fit(problem, solver=Bundle(tol=1e-4, max_iter=5000, line_search=False))
+    assert plain.gap_ <= 1e-4
+    assert plain.objective_ == pytest.approx(fit(problem, tol=1e-4).objective_, abs=1e-4)
+
+
+def test_verbose_goes_to_standard_error(problem, capsys):
+    fit(problem, verbose=1)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "600 rows x 5 features, 12 queries" in err
+    assert "gap" in err
+
+
+def test_grid_search_with_routing_gives_the_right_number(problem):
+    X, y, qid = problem
+    folds = GroupKFold(3)
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(LinearRanker(), {"alpha": [1e-2, 1e-4]}, cv=folds).fit(X, y, qid=qid, groups=qid)
+        pipeline = make_pipeline(StandardScaler(), LinearRanker())
+        pipeline.fit(X, y, qid=qid)
+        assert pipeline.score(X, y, qid=qid) > 0.85
+    by_hand = [
+        LinearRanker(alpha=1e-2).fit(X[a], y[a], qid[a]).score(X[b], y[b], qid[b]) for a, b in folds.split(X, y, qid)
+    ]
+    assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(by_hand))
+
+
+def test_ctrl_c_stops_at_once_and_leaves_nothing_half_done():
+    X, y, _ = make_ranking(400_000, 20, 1, None, noise=5.0)
+    ranker = LinearRanker(alpha=1e-7, tol=1e-12, max_iter=10**6)
+    sent = []
+
+    def interrupt():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(1.0, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(X, y)
+    assert time.perf_counter() - sent[0] < 1.0
+    assert not hasattr(ranker, "coef_")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert clone(ranker).set_params(max_iter=2).fit(X[:1000], y[:1000]).n_iter_ == 2
