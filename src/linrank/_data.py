@@ -211,7 +211,7 @@ def _check_rows(
 
 def check_utilities(y: ArrayLike, n_rows: int) -> FloatArray:
     """Return y as finite float64 values, one per row."""
-    if np.iscomplexobj(y):
+    if np.iscomplexobj(np.asarray(y)):
         raise DataError("y holds complex numbers: give real utilities.")
     try:
         values = np.asarray(column_or_1d(y, warn=True)).astype(np.float64)
