@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._jit import kernel
 
 
 @kernel
 def csr_dot(data: Any, indices: Any, indptr: Any, w: Any, first: int, last: int, out: Any) -> None:
-    """out[i] = sum_j X_ij w_j for rows first <= i < last. O(non-zeros)."""
+    """out[i] = sum_j X_ij w_j for rows first <= i < last. O(non-zeros).
+
+    Four sums at once, because an addition waits for the one before; unsigned indices need no test for negative ones.
+    """
     for i in range(first, last):
-        total = 0.0
-        for k in range(indptr[i], indptr[i + 1]):
-            total += data[k] * w[indices[k]]
-        out[i] = total
+        start, end = indptr[i], indptr[i + 1]
+        whole = start + (end - start) // 4 * 4
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for k in range(start, whole, 4):
+            a += data[k] * w[np.uint64(indices[k])]
+            b += data[k + 1] * w[np.uint64(indices[k + 1])]
+            c += data[k + 2] * w[np.uint64(indices[k + 2])]
+            d += data[k + 3] * w[np.uint64(indices[k + 3])]
+        for k in range(whole, end):
+            a += data[k] * w[np.uint64(indices[k])]
+        out[i] = (a + b) + (c + d)
 
 
 @kernel
@@ -24,7 +36,7 @@ def csr_transpose_dot(data: Any, indices: Any, indptr: Any, g: Any, first: int, 
         g_i = g[i]
         if g_i != 0.0:
             for k in range(indptr[i], indptr[i + 1]):
-                out[indices[k]] += data[k] * g_i
+                out[np.uint64(indices[k])] += data[k] * g_i
 
 
 @kernel

@@ -188,9 +188,10 @@ class _Model:
         x /= x.sum()
         self.x[:n] = x
         self.idle[:n] = np.where(x > 0, 0, self.idle[:n] + 1)
-        w = -(x @ self.a[:n]) / self.alpha
+        support = np.flatnonzero(x)
+        w = -(x[support] @ self.a[support]) / self.alpha
         self.lower_bound = float(x @ self.b[:n]) - 0.5 * self.alpha * float(w @ w)
-        self.risk = float(np.max(self.a[:n] @ w + self.b[:n]))
+        self.risk = float(np.max(self.b[:n] - self.G[:n, :n] @ x / self.alpha))  # A w = -G x / alpha
         return w
 
     def _drop_idle(self) -> None:
