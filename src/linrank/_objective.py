@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from ._preferences import FloatArray
-from .losses import Loss, LossPoint
+from .losses import Curvature, Loss, LossPoint
 
 #: After so many steps along lines, scores are computed from w anew: rounding must not add up.
 REFRESH = 100
@@ -32,6 +32,13 @@ class Engine(Protocol):
 
     def loss_at(self, loss: Loss, scores: FloatArray) -> LossPoint:
         """The loss at given scores."""
+
+    @property
+    def hessian_passes(self) -> float | None:
+        """Cost of an exact Hessian in passes over X; None where it cannot be had."""
+
+    def hessian(self, curvature: Curvature) -> FloatArray:
+        """X^T (curvature) X."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +67,11 @@ class Objective:
 
     def at(self, w: FloatArray) -> Point:
         """Evaluate the objective: one product with X, and one more if its gradient is asked for."""
-        scores = self.scores(w)
-        return Point(self, w, scores, self.engine.loss_at(self.loss, scores), steps=0)
+        return self.at_scores(w, self.scores(w))
+
+    def at_scores(self, w: FloatArray, scores: FloatArray, steps: int = 0) -> Point:
+        """Evaluate the objective where X w is known already: no product with X."""
+        return Point(self, w, scores, self.engine.loss_at(self.loss, scores), steps)
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,25 @@ class Point:
         """A (sub)gradient of f at w."""
         return self.risk_gradient + self.objective.alpha * self.w
 
+    def hessian_product(self, v: FloatArray) -> FloatArray:
+        """Hessian times v, for smooth losses: two products with X."""
+        objective, curvature = self.objective, self._curvature
+        return objective.back(curvature.product(objective.scores(v))) + objective.alpha * v
+
+    def hessian(self) -> FloatArray:
+        """The exact d x d Hessian, for smooth losses."""
+        H = self.objective.engine.hessian(self._curvature)
+        if self.objective.scale is not None:
+            H = H / np.outer(self.objective.scale, self.objective.scale)
+        H[np.diag_indices_from(H)] += self.objective.alpha
+        return H
+
+    @property
+    def _curvature(self) -> Curvature:
+        if self.loss.curvature is None:
+            raise TypeError(f"the loss {self.objective.loss.name!r} is not smooth: it has no Hessian")
+        return self.loss.curvature
+
     def along(self, d: FloatArray) -> Line:
         """The objective on w + t d: one product with X, whatever is evaluated on it."""
         return Line(self, d, self.objective.scores(d))
@@ -106,11 +135,19 @@ class Trial:
     t: float
     value: float
     slope: float
-    curvature: float | None  # None where the loss has none
     risk: float
     risk_slope: float
     scores: FloatArray
     loss: LossPoint
+    line: Line
+
+    @property
+    def curvature(self) -> float | None:
+        """Second derivative on the line; None where the loss is not smooth."""
+        if self.loss.curvature is None:
+            return None
+        along = float(self.line.score_d @ self.loss.curvature.product(self.line.score_d))
+        return along + self.line.start.objective.alpha * float(self.line.d @ self.line.d)
 
     def __iter__(self) -> Iterator[float | None]:
         return iter((self.value, self.slope, self.curvature))
@@ -141,7 +178,7 @@ class Line:
         ww = float(start.w @ start.w)
         value = loss.value + 0.5 * objective.alpha * (ww + 2 * t * wd + t * t * dd)
         slope = risk_slope + objective.alpha * (wd + t * dd)
-        return Trial(t, value, slope, None, loss.value, risk_slope, scores, loss)
+        return Trial(t, value, slope, loss.value, risk_slope, scores, loss, self)
 
     def point(self, at: float | Trial) -> Point:
         """The full point at t, or at a trial already evaluated; no product with X."""

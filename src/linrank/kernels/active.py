@@ -61,23 +61,48 @@ def count_sorted(
     scratch: Scratch,
 ) -> None:
     """Fill c and d of one ranking by sorting its scores and sweeping its levels."""
-    n = s.size
-    order, sorted_s = sort_scores(s, scratch)
-    bounds = scratch.take("bounds", 2 * n, np.int32)
-    where = scratch.take("where", 3 * n, np.int32).reshape(n, 3)
-    counting.windows(sorted_s, margin, bounds)
-    counting.to_members(order, bounds, where)
-    if v is not None:
-        prefix, tree = scratch.zeros("prefix", n + 1, np.float64), scratch.zeros("tree", n + 1, np.float64)
-        np.cumsum(v[order], out=prefix[1:])
-        counting.count_weighted(levels, base, v, where, prefix, tree, c, d)
-        return
-    words = n // 64 + 1
-    bitmap = scratch.zeros("bitmap", words, np.uint64)
-    if levels.size - 1 <= FEW_LEVELS:
-        counting.count_levels(levels, base, where, bitmap, scratch.zeros("running", words, np.int32), c, d)
-    else:
-        counting.count_tree(levels, base, where, bitmap, *_empty_counts(words), c, d)
+    view = SortedRanking(s, levels, base, margin, scratch)
+    view.fill(v, c, d)
+
+
+class SortedRanking:
+    """One ranking with its scores sorted and its windows known: sums over active partners of any values.
+
+    Everything but the answers lies in the scratch, and is valid until the next ranking is sorted there.
+    """
+
+    def __init__(
+        self, s: Floats, levels: NDArray[np.int64], base: int, margin: float, scratch: Scratch
+    ) -> None:
+        n = s.size
+        self.levels, self.base, self.scratch = levels, base, scratch
+        self.order, sorted_s = sort_scores(s, scratch)
+        bounds = scratch.take("bounds", 2 * n, np.int32)
+        self.where = scratch.take("where", 3 * n, np.int32).reshape(n, 3)
+        counting.windows(sorted_s, margin, bounds)
+        counting.to_members(self.order, bounds, self.where)
+
+    def sums(self, values: Floats | None) -> tuple[Floats, Floats]:
+        """Sums of values (None: counts) over each member's active winners, and over its active losers."""
+        c, d = np.empty(self.order.size), np.empty(self.order.size)
+        self.fill(values, c, d)
+        return c, d
+
+    def fill(self, values: Floats | None, c: Floats, d: Floats) -> None:
+        """As `sums`, into given arrays."""
+        n, scratch, levels, base = self.order.size, self.scratch, self.levels, self.base
+        if values is not None:
+            prefix, tree = scratch.zeros("prefix", n + 1, np.float64), scratch.zeros("tree", n + 1, np.float64)
+            np.cumsum(values[self.order], out=prefix[1:])
+            counting.count_weighted(levels, base, values, self.where, prefix, tree, c, d)
+            return
+        words = n // 64 + 1
+        bitmap = scratch.zeros("bitmap", words, np.uint64)
+        if levels.size - 1 <= FEW_LEVELS:
+            running = scratch.zeros("running", words, np.int32)
+            counting.count_levels(levels, base, self.where, bitmap, running, c, d)
+        else:
+            counting.count_tree(levels, base, self.where, bitmap, *_empty_counts(words), c, d)
 
 
 def _empty_counts(words: int) -> tuple[Any, Any, Any, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ._base import Loss, LossPoint
+from ._base import Curvature, Loss, LossPoint
 from .hinge import Hinge
+from .squared_hinge import HuberHinge, SquaredHinge
 
-__all__ = ["LOSSES", "Hinge", "Loss", "LossPoint"]
+__all__ = ["LOSSES", "Curvature", "Hinge", "HuberHinge", "Loss", "LossPoint", "SquaredHinge"]
 
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(),)}
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge())}

@@ -26,6 +26,19 @@ class LossPoint:
 
     value: float
     gradient: FloatArray
+    curvature: Curvature | None = None  # None: the loss is not smooth
+
+
+class Curvature(ABC):
+    """The Hessian of a smooth loss at given scores, a matrix over the rows."""
+
+    @abstractmethod
+    def product(self, V: FloatArray) -> FloatArray:
+        """Hessian times a vector over the rows."""
+
+    @abstractmethod
+    def hessian(self, X: Any) -> FloatArray:
+        """X^T (Hessian) X for dense features X."""
 
 
 class Loss(ABC):

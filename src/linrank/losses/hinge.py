@@ -16,21 +16,23 @@ from ._base import Loss, LossPoint, Map, gather, scatter_block
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """Mean of max(0, 1 - (s_i - s_j)), in O(m log m) for any real-valued utilities."""
+    """Mean of max(0, margin - (s_i - s_j)), in O(m log m) for any real-valued utilities; the margin is 1."""
+
+    margin: float = 1.0
 
     name: ClassVar[str] = "hinge"
     value_at_zero: ClassVar[float] = 1.0
 
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
-        """Value and a subgradient at the scores; a pair with s_i - s_j = 1 exactly counts as inactive."""
+        """Value and a subgradient at the scores; a pair exactly at the margin counts as inactive."""
         p = data.preferences
         gradient = np.zeros(scores.size)
 
         def evaluate(block: int) -> float:
             first, last = int(p.blocks[block]), int(p.blocks[block + 1])
             with p.scratch.lend() as scratch:
-                active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, first, last, 1.0, c, d, scratch)
-            value = hinge_sums(s, p.v, p.u, p.ranking_ptr, first, last, 1.0, c, d)
+                active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, first, last, self.margin, c, d, scratch)
+            value = hinge_sums(s, p.v, p.u, p.ranking_ptr, first, last, self.margin, c, d)
             scatter_block(d, 1.0 / p.total, p, block, gradient)
             return value
 

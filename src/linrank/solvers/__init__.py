@@ -2,5 +2,6 @@
 
 from ._base import Iteration, Solution, Status
 from .bundle import Bundle, Planes
+from .newton import Newton
 
-__all__ = ["Bundle", "Iteration", "Planes", "Solution", "Status"]
+__all__ = ["Bundle", "Iteration", "Newton", "Planes", "Solution", "Status"]

@@ -17,18 +17,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._objective import Line, Objective, Point, Trial, zeros
+from .._objective import Objective, Point, Trial, zeros
 from .._preferences import FloatArray
 from ._base import Callback, Iteration, Solution, Status
+from ._line import search
 from ._simplex import maximise_over_simplex
 
 #: Iterations a plane is kept without being part of the model's minimiser.
 PATIENCE = 40
 #: Iterations without any progress after which rounding is to blame.
 STALL = 10
-#: The line search ends where the slope has fallen to this part of its start, or after so many evaluations.
-FLAT = 0.3
-MAX_TRIALS = 12
 
 
 class Planes(NamedTuple):
@@ -83,7 +81,7 @@ class Bundle:
             if status is not None:
                 return Solution(best.w, best.value, gap, status, history, model.planes())
             line = best.along(w_t - best.w)
-            trial = _search(line, step) if self.line_search else line.at(1.0)
+            trial = search(line, step) if self.line_search else line.at(1.0)
             found = line.point(trial)
             # Where its plane would cut too little away at the model's minimiser, Algorithm 1's plane does.
             cut = found if _cuts(trial, model.risk, gap) else line.point(1.0)
@@ -111,31 +109,6 @@ class Bundle:
 def _cuts(trial: Trial, model_risk: float, gap: float) -> bool:
     """Whether the plane at the trial raises the model at its minimiser (t = 1) by a good part of the gap."""
     return trial.risk + trial.risk_slope * (1.0 - trial.t) - model_risk >= 0.1 * gap
-
-
-def _search(line: Line, first: float) -> Trial:
-    """Find about where the slope on the line changes sign: secant steps within a bracket, 2 or 3 as a rule."""
-    start, slope_0 = line.start.value, line.slope
-    if slope_0 >= 0:
-        return line.at(1.0)
-    low, slope_low, high, slope_high = 0.0, slope_0, np.inf, np.inf
-    t, best = first, None
-    for _ in range(MAX_TRIALS):
-        trial = line.at(t)
-        if best is None or trial.value < best.value:
-            best = trial
-        if best.value < start and abs(best.slope) <= FLAT * abs(slope_0):
-            break
-        if trial.slope < 0:
-            low, slope_low = t, trial.slope
-        else:
-            high, slope_high = t, trial.slope
-        if high == np.inf:
-            t = 2.0 * t
-        else:
-            t = low + (high - low) * min(max(-slope_low / (slope_high - slope_low), 0.05), 0.95)
-    assert best is not None
-    return best
 
 
 class _Model:

@@ -1,0 +1,162 @@
+"""Sums over active pairs for losses made of squared hinges, phi(z) = sum_k a_k max(0, m_k - z)^2.
+
+The squared hinge is one term (a, m) = (1, 1); the Huberised hinge of width mu is two, (1/(2 mu), 1) and
+(-1/(2 mu), 1 - mu). With e = c - d, n = c + d (the weights of a member's active partners at margin m) and S the sum of
+its active partners' scores, a term's sum over pairs is m (m N + s.e) + s.G with gradient 2 G, where
+G = m e + n s - S (P-SWX, equations (4)-(8), with any margin).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._jit import kernel
+
+
+@kernel
+def smooth_direct(
+    s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, g: Any
+) -> float:
+    """Sum of u v_i v_j phi(s_i - s_j) over the short rankings listed, pair by pair; g becomes its gradient."""
+    value = 0.0
+    for t in range(rankings.size):
+        r = rankings[t]
+        first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
+        end = level_ptr[last_level]
+        for i in range(level_ptr[first_level], end):
+            g[i] = 0.0
+        total = 0.0
+        for level in range(first_level, last_level):
+            above = level_ptr[level + 1]
+            winners, pull, weight = s[above:end], g[above:end], v[above:end]
+            for i in range(level_ptr[level], above):
+                for k in range(a.size):
+                    base, factor, sum1, sum2 = s[i] + 0.0, u[r] * v[i] * a[k], 0.0, 0.0
+                    for j in range(winners.size):
+                        z = winners[j] - base
+                        h = m[k] - z if z < m[k] else 0.0
+                        pull[j] -= 2.0 * factor * weight[j] * h
+                        sum1 += weight[j] * h
+                        sum2 += weight[j] * h * h
+                    g[i] += 2.0 * factor * sum1
+                    total += factor * sum2
+        value += total
+    return value
+
+
+@kernel
+def laplacian_direct(
+    s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, V: Any, out: Any
+) -> None:
+    """out = L V for the short rankings listed; L = sum over pairs of u v_i v_j phi''(z) (1_i - 1_j)(1_i - 1_j)^T."""
+    for t in range(rankings.size):
+        r = rankings[t]
+        first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
+        end = level_ptr[last_level]
+        for i in range(level_ptr[first_level], end):
+            out[i] = 0.0
+        for level in range(first_level, last_level):
+            above = level_ptr[level + 1]
+            winners, pull, weight, values = s[above:end], out[above:end], v[above:end], V[above:end]
+            for i in range(level_ptr[level], above):
+                for k in range(a.size):
+                    base, factor, V_i, total = s[i], 2.0 * u[r] * v[i] * a[k], V[i], 0.0
+                    for j in range(winners.size):
+                        w = weight[j] if winners[j] - base < m[k] else 0.0
+                        flow = w * (V_i - values[j])
+                        pull[j] -= factor * flow
+                        total += flow
+                    out[i] += factor * total
+
+
+@kernel
+def squared_sums(s: Any, v: Any, u: float, a: float, m: float, c: Any, d: Any, S: Any, g: Any) -> float:
+    """Add one term of one sorted ranking to g, and return its sum: the formula at the top of this file. O(n).
+
+    s are differences to the ranking's mean; c, d and S hold the sums over active partners.
+    """
+    value = 0.0
+    for i in range(s.size):
+        e, n = c[i] - d[i], c[i] + d[i]
+        G = m * e + n * s[i] - S[i]
+        value += v[i] * (m * (m * c[i] + s[i] * e) + s[i] * G)
+        g[i] += 2.0 * u * a * v[i] * G
+    return u * a * value
+
+
+@kernel
+def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any) -> None:
+    """Add one term of one sorted ranking to out: 2 u a v (n V - S), S the sum of v V over active partners. O(n)."""
+    for i in range(V.size):
+        out[i] += 2.0 * u * a * v[i] * (n[i] * V[i] - S[i])
+
+
+@kernel
+def loser_sums(
+    X: Any,
+    row: Any,
+    s: Any,
+    v: Any,
+    level_ptr: Any,
+    a: Any,
+    m: Any,
+    tree: Any,
+    n: Any,
+    D: Any,
+) -> None:
+    """For each member of one ranking: n_i and D_i, sums of 2 a v_j over active partners and of 2 a v_j x_j over losers.
+
+    The Hessian of the ranking is then T + T^T with T = X^T diag(u v) (n/2 X - D): one matrix product. Members are swept
+    from the highest score down; losers enter a Fenwick tree over levels whose nodes are feature vectors (`tree`, zeros,
+    levels + 1 by d). O(n d log k).
+    """
+    n_rows, n_levels, d = row.size, level_ptr.size - 1, X.shape[1]
+    base = level_ptr[0]
+    order = np.argsort(s)
+    level_of = np.empty(n_rows, np.int64)
+    for level in range(n_levels):
+        for i in range(level_ptr[level] - base, level_ptr[level + 1] - base):
+            level_of[i] = level
+            n[i] = 0.0
+            for f in range(d):
+                D[i, f] = 0.0
+    held = np.zeros(n_levels + 1)
+    for k in range(a.size):
+        tree[:] = 0.0
+        held[:] = 0.0
+        q = n_rows
+        for p in range(n_rows - 1, -1, -1):
+            i = order[p]
+            while q > 0 and s[i] - s[order[q - 1]] < m[k]:
+                q -= 1
+                j = order[q]
+                node = level_of[j] + 1
+                while node <= n_levels:
+                    for f in range(d):
+                        tree[node, f] += v[j] * X[row[j], f]
+                    held[node] += v[j]
+                    node += node & -node
+            node = level_of[i]
+            while node > 0:
+                for f in range(d):
+                    D[i, f] += 2.0 * a[k] * tree[node, f]
+                n[i] += 2.0 * a[k] * held[node]
+                node &= node - 1
+        # The other half of n: winners above each member. A second sweep upwards, with counts alone.
+        held[:] = 0.0
+        q = 0
+        for p in range(n_rows):
+            i = order[p]
+            while q < n_rows and s[order[q]] - s[i] < m[k]:
+                j = order[q]
+                node = n_levels - level_of[j]
+                while node <= n_levels:
+                    held[node] += v[j]
+                    node += node & -node
+                q += 1
+            node = n_levels - level_of[i] - 1
+            while node > 0:
+                n[i] += 2.0 * a[k] * held[node]
+                node &= node - 1

@@ -1,0 +1,162 @@
+"""Losses made of squared hinges: the squared hinge itself, and the Huberised hinge.
+
+    squared_hinge   phi(z) = max(0, 1 - z)^2                                       P-SWX, section 2
+    HuberHinge(mu)  the hinge with its kink rounded off over a width mu: smooth, and within mu/2 of the hinge
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._data import RankingData
+from .._preferences import FloatArray, Preferences
+from ..kernels import active, smooth
+from ..kernels._scratch import Scratch
+from ._base import Curvature, Loss, LossPoint, Map, gather, scatter_block
+
+
+@dataclass(frozen=True)
+class SquaredHinges(Loss):
+    """Mean of sum_k a_k max(0, m_k - (s_i - s_j))^2."""
+
+    a: tuple[float, ...] = (1.0,)
+    m: tuple[float, ...] = (1.0,)
+    name: ClassVar[str] = "squared_hinge"
+    value_at_zero: ClassVar[float] = 1.0
+
+    def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
+        """Value and gradient at the scores, with their curvature for Hessian products."""
+        p = data.preferences
+        s = gather(scores, p, Scratch())
+        if s is scores:
+            s = scores.copy()
+        gradient = np.zeros(scores.size)
+        g = np.empty(s.size)
+        terms = np.array(self.a), np.array(self.m)
+
+        def evaluate(block: int) -> float:
+            with p.scratch.lend() as scratch:
+                value = _evaluate_block(s, p, block, terms, g, scratch)
+            scatter_block(g, 1.0 / p.total, p, block, gradient)
+            return value
+
+        value = sum(map(evaluate, range(p.n_blocks)))
+        return LossPoint(value / p.total, gradient, PairCurvature(s, p, terms, map))
+
+
+class SquaredHinge(SquaredHinges):
+    """Mean of max(0, 1 - (s_i - s_j))^2, in O(m log m)."""
+
+
+@dataclass(frozen=True)
+class HuberHinge(SquaredHinges):
+    """The hinge with its kink rounded off over a width mu: 0 above 1, 1 - z - mu/2 below 1 - mu, a parabola between."""
+
+    @staticmethod
+    def of_width(mu: float) -> HuberHinge:
+        """The loss for one width."""
+        return HuberHinge((0.5 / mu, -0.5 / mu), (1.0, 1.0 - mu))
+
+
+Terms = tuple[FloatArray, FloatArray]
+
+
+def _ones(p: Preferences) -> FloatArray:
+    return np.ones(p.row.size) if p.v is None else p.v
+
+
+def _split(p: Preferences, block: int) -> tuple[Any, Any]:
+    """Rankings of a block that are compared pair by pair, and those that are sorted."""
+    first, last = int(p.blocks[block]), int(p.blocks[block + 1])
+    size = np.diff(p.ranking_ptr[first : last + 1])
+    return first + np.flatnonzero(size <= active.SHORT), first + np.flatnonzero(size > active.SHORT)
+
+
+def _evaluate_block(
+    s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch
+) -> float:
+    short, long = _split(p, block)
+    v = _ones(p)
+    value = 0.0
+    if short.size:
+        value += smooth.smooth_direct(s, v, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
+    for r in long:
+        start, end = p.ranking_ptr[r : r + 2]
+        levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
+        centred = s[start:end] - s[start:end].mean()
+        g[start:end] = 0.0
+        for a, m in zip(*terms, strict=True):
+            view = active.SortedRanking(s[start:end], levels, int(start), m, scratch)
+            c, d = view.sums(None if p.v is None else p.v[start:end])
+            S = np.add(*view.sums(v[start:end] * centred))
+            value += smooth.squared_sums(centred, v[start:end], p.u[r], a, m, c, d, S, g[start:end])
+    return value
+
+
+@dataclass(frozen=True)
+class PairCurvature(Curvature):
+    """The Laplacian of the active pairs at given scores."""
+
+    s: FloatArray  # in the members' order
+    p: Preferences
+    terms: Terms
+    map: Map
+
+    def product(self, V: FloatArray) -> FloatArray:
+        """L V for one vector over the rows."""
+        p = self.p
+        out = np.zeros(V.size)
+        members = V[p.row]
+        answer = np.empty(members.size)
+
+        def multiply(block: int) -> None:
+            with p.scratch.lend() as scratch:
+                self._block(block, members, answer, scratch)
+            scatter_block(answer, 1.0 / p.total, p, block, out)
+
+        for _ in self.map(multiply, range(p.n_blocks)):
+            pass
+        return out
+
+    def _block(self, block: int, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
+        p, v = self.p, _ones(self.p)
+        short, long = _split(p, block)
+        if short.size:
+            smooth.laplacian_direct(
+                self.s, v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out
+            )
+        for r in long:
+            start, end = p.ranking_ptr[r : r + 2]
+            levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
+            out[start:end] = 0.0
+            for a, m in zip(*self.terms, strict=True):
+                view = active.SortedRanking(self.s[start:end], levels, int(start), m, scratch)
+                n = np.add(*view.sums(None if p.v is None else p.v[start:end]))
+                S = np.add(*view.sums(v[start:end] * V[start:end]))
+                smooth.laplacian_sums(v[start:end], p.u[r], a, n, V[start:end], S, out[start:end])
+
+    def hessian(self, X: Any) -> FloatArray:
+        """X^T L X for dense features of the rows, ranking by ranking: O(members (d^2 + d log k))."""
+        p, v = self.p, _ones(self.p)
+
+        def half(block: int) -> FloatArray:
+            T = np.zeros((X.shape[1], X.shape[1]))
+            for r in range(int(p.blocks[block]), int(p.blocks[block + 1])):
+                start, end = p.ranking_ptr[r : r + 2]
+                levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
+                row = p.row[start:end]
+                n, D = np.empty(row.size), np.empty((row.size, X.shape[1]))
+                tree = np.empty((levels.size, X.shape[1]))
+                smooth.loser_sums(X, row, self.s[start:end], v[start:end], levels, *self.terms, tree, n, D)
+                rows = X[row].astype(np.float64, copy=False)
+                weight = (p.u[r] / p.total) * v[start:end, None]
+                T += rows.T @ (weight * (0.5 * n[:, None] * rows - D))
+            return T
+
+        total = np.zeros((X.shape[1], X.shape[1]))
+        for T in self.map(half, range(p.n_blocks)):
+            total += T
+        return total + total.T

@@ -1,0 +1,39 @@
+"""Line search in score space, shared by the solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._objective import Line, Trial
+
+#: The search ends where the slope has fallen to this part of its start, or after so many evaluations.
+FLAT = 0.3
+MAX_TRIALS = 12
+
+
+def search(line: Line, first: float) -> Trial:
+    """Find about where the slope on the line changes sign: secant steps within a bracket, 2 or 3 as a rule.
+
+    Starts at `first`; a line that does not descend is evaluated at 1.
+    """
+    start, slope_0 = line.start.value, line.slope
+    if slope_0 >= 0:
+        return line.at(1.0)
+    low, slope_low, high, slope_high = 0.0, slope_0, np.inf, np.inf
+    t, best = first, None
+    for _ in range(MAX_TRIALS):
+        trial = line.at(t)
+        if best is None or trial.value < best.value:
+            best = trial
+        if best.value < start and abs(best.slope) <= FLAT * abs(slope_0):
+            break
+        if trial.slope < 0:
+            low, slope_low = t, trial.slope
+        else:
+            high, slope_high = t, trial.slope
+        if high == np.inf:
+            t = 2.0 * t
+        else:
+            t = low + (high - low) * min(max(-slope_low / (slope_high - slope_low), 0.05), 0.95)
+    assert best is not None
+    return best
