@@ -40,6 +40,7 @@ def test_counts_equal_the_walk_over_all_pairs(kernel, problem, margin):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(active, "SHORT", KERNELS[kernel][0])
         patch.setattr(active, "FEW_LEVELS", KERNELS[kernel][1])
+        patch.setattr(active, "FEW_LEVELS_TO_SUM", KERNELS[kernel][1])
         counted = row_counts(problem, margin)
     if counted is None:
         assert pairs.c.size == 0

@@ -10,14 +10,23 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def kernel(function: F) -> F:
-    """Compile a kernel: GIL released, IEEE arithmetic, cached on disk where a folder can be written."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+def _compile(function: F, **options: Any) -> F:
+    options = {"nogil": True, "error_model": "numpy", **options}
     try:
         compiled: Any = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds no writable cache folder: compile anew in each process
         compiled = numba.njit(**options)(function)
     return compiled
+
+
+def kernel(function: F) -> F:
+    """Compile a kernel: GIL released, IEEE arithmetic, cached on disk where a folder can be written."""
+    return _compile(function)
+
+
+def summing_kernel(function: F) -> F:
+    """Compile a kernel whose sums may be taken in another order, the same on every run: that makes them vectors."""
+    return _compile(function, fastmath={"reassoc", "contract"})
 
 
 def inlined(function: F) -> F:

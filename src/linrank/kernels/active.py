@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from . import counting
 from ._scratch import Scratch
-from ._vector import LANES
+from ._vector import FLOAT_LANES, LANES
 
 SHORT = 500
 FEW_LEVELS = 1024
+FEW_LEVELS_TO_SUM = 32
+#: The same as SHORT for losses that sum as well as count.
+SHORT_TO_SUM = 1000
 
 Floats = NDArray[np.float64]
 
@@ -92,9 +95,7 @@ class SortedRanking:
         """As `sums`, into given arrays."""
         n, scratch, levels, base = self.order.size, self.scratch, self.levels, self.base
         if values is not None:
-            prefix, tree = scratch.zeros("prefix", n + 1, np.float64), scratch.zeros("tree", n + 1, np.float64)
-            np.cumsum(values[self.order], out=prefix[1:])
-            counting.count_weighted(levels, base, values, self.where, prefix, tree, c, d)
+            self._fill_sums(values, c, d)
             return
         words = n // 64 + 1
         bitmap = scratch.zeros("bitmap", words, np.uint64)
@@ -103,6 +104,23 @@ class SortedRanking:
             counting.count_levels(levels, base, self.where, bitmap, running, c, d)
         else:
             counting.count_tree(levels, base, self.where, bitmap, *_empty_counts(words), c, d)
+
+
+    def _fill_sums(self, values: Floats, c: Floats, d: Floats) -> None:
+        n, scratch, levels, base = self.order.size, self.scratch, self.levels, self.base
+        everything = scratch.zeros("everything", n + 1, np.float64)
+        np.cumsum(values[self.order], out=everything[1:])
+        if levels.size - 1 <= FEW_LEVELS_TO_SUM:
+            held, running = scratch.zeros("held", n, np.float64), scratch.take("running sums", n + 1, np.float64)
+            counting.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
+            return
+        sizes = [n + 1]
+        while sizes[-1] > 1:
+            sizes.append((sizes[-1] - 1) // FLOAT_LANES + 1)
+        padded = [-(-size // FLOAT_LANES) * FLOAT_LANES for size in sizes]
+        offsets = np.r_[0, np.cumsum(padded[:-1])].astype(np.int64)
+        tree = scratch.zeros("tree", sum(padded), np.float64)
+        counting.sum_tree(levels, base, values, self.where, everything, offsets, tree, c, d)
 
 
 def _empty_counts(words: int) -> tuple[Any, Any, Any, Any]:

@@ -11,9 +11,10 @@ swept in score order. These kernels sweep in label order, which never changes, o
     count_direct    short rankings: no sort, every member against the contiguous members at higher levels
     count_levels    few levels: a bitmap of score positions, filled level by level and counted anew each time
     count_tree      any number of levels: the same bitmap with a tree of counts that follow each insertion
-    count_weighted  weights: the same sweep with a Fenwick tree of sums
+    sum_levels      as count_levels, for sums of weights or any other values
+    sum_tree        as count_tree, for sums
 
-The last three work on one ranking whose scores have been sorted; its window of active positions comes from
+All but the first work on one ranking whose scores have been sorted; its window of active positions comes from
 `windows`. Scores are finite. c and d are float64: exact for integers below 2^53.
 """
 
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ._jit import inlined, kernel
-from ._vector import add_after
+from ._vector import add_after, add_value_after
 
 
 @kernel
@@ -228,31 +229,57 @@ def count_tree(
 
 
 @kernel
-def count_weighted(level_ptr: Any, base: int, v: Any, where: Any, prefix: Any, tree: Any, c: Any, d: Any) -> None:
-    """Sum the weights c and d of one sorted ranking: the sweep of `count_levels`, in O(n log n).
+def sum_levels(
+    level_ptr: Any, base: int, values: Any, where: Any, everything: Any, held: Any, running: Any, c: Any, d: Any
+) -> None:
+    """Sums c and d of values over the active partners in one sorted ranking of few levels k, in O(n k).
 
-    `tree` is a Fenwick tree over positions, n + 1 zeros at the start; prefix[p] is the weight of all members
-    before position p. Both c and d are differences of sums: exact to rounding of the ranking's whole weight.
+    As `count_levels`: held[p] is the value at position p once its level has entered (zeros at the start), running[p]
+    (n + 1) the sum held before position p, everything[p] the sum of all values before position p.
     """
-    held = 0.0
-    n = v.size
+    n = values.size
+    running[:] = 0.0
     for level in range(level_ptr.size - 1):
         start, end = level_ptr[level] - base, level_ptr[level + 1] - base
         for i in range(start, end):
-            below, k = 0.0, where[i, 1]
-            while k > 0:
-                below += tree[k]
-                k &= k - 1
-            d[i] = held - below
+            d[i] = running[n] - running[where[i, 1]]
         for i in range(start, end):
-            k = where[i, 0] + 1
-            while k <= n:
-                tree[k] += v[i]
-                k += k & -k
-            held += v[i]
+            held[where[i, 0]] = values[i]
+        total = 0.0
+        for p in range(n):
+            running[p] = total
+            total += held[p]
+        running[n] = total
         for i in range(start, end):
-            below, k = 0.0, where[i, 2]
-            while k > 0:
-                below += tree[k]
-                k &= k - 1
-            c[i] = prefix[where[i, 2]] - below
+            c[i] = everything[where[i, 2]] - running[where[i, 2]]
+
+
+@kernel
+def sum_tree(
+    level_ptr: Any, base: int, values: Any, where: Any, everything: Any, offsets: Any, tree: Any, c: Any, d: Any
+) -> None:
+    """Sums c and d of values over the active partners in one sorted ranking: the sweep of `count_tree`, with floats.
+
+    The tree has 16 children a node. At height h, tree[offsets[h] + (p >> 4 h)] is the sum held before that cell within
+    its node, so an insertion is one vector addition a height and a query one load a height. O(n log n) with logarithms
+    to base 16. `tree` holds zeros at the start. c and d are differences of sums: exact to rounding of the largest sum.
+    """
+    held = 0.0
+    for level in range(level_ptr.size - 1):
+        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
+        for i in range(start, end):
+            before, p = 0.0, where[i, 1]
+            for h in range(offsets.size):
+                before += tree[offsets[h] + (p >> (4 * h))]
+            d[i] = held - before
+        for i in range(start, end):
+            p = np.int64(where[i, 0])
+            for h in range(offsets.size):
+                add_value_after(tree, (offsets[h] >> 4) + (p >> 4), p & 15, values[i])
+                p >>= 4
+            held += values[i]
+        for i in range(start, end):
+            before, p = 0.0, where[i, 2]
+            for h in range(offsets.size):
+                before += tree[offsets[h] + (p >> (4 * h))]
+            c[i] = everything[where[i, 2]] - before

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ._jit import kernel
+from ._jit import kernel, summing_kernel
 
 
-@kernel
+@summing_kernel
 def smooth_direct(
     s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, g: Any
 ) -> float:
@@ -33,7 +33,7 @@ def smooth_direct(
             winners, pull, weight = s[above:end], g[above:end], v[above:end]
             for i in range(level_ptr[level], above):
                 for k in range(a.size):
-                    base, factor, sum1, sum2 = s[i] + 0.0, u[r] * v[i] * a[k], 0.0, 0.0
+                    base, factor, sum1, sum2 = s[i], u[r] * v[i] * a[k], 0.0, 0.0
                     for j in range(winners.size):
                         z = winners[j] - base
                         h = m[k] - z if z < m[k] else 0.0
@@ -46,7 +46,7 @@ def smooth_direct(
     return value
 
 
-@kernel
+@summing_kernel
 def laplacian_direct(
     s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, V: Any, out: Any
 ) -> None:

@@ -72,7 +72,7 @@ def _split(p: Preferences, block: int) -> tuple[Any, Any]:
     """Rankings of a block that are compared pair by pair, and those that are sorted."""
     first, last = int(p.blocks[block]), int(p.blocks[block + 1])
     size = np.diff(p.ranking_ptr[first : last + 1])
-    return first + np.flatnonzero(size <= active.SHORT), first + np.flatnonzero(size > active.SHORT)
+    return first + np.flatnonzero(size <= active.SHORT_TO_SUM), first + np.flatnonzero(size > active.SHORT_TO_SUM)
 
 
 def _evaluate_block(
