@@ -23,9 +23,20 @@ from linrank.solvers import Bundle
 from linrank.testing import make_ranking
 
 
-@parametrize_with_checks([LinearRanker(), LinearRanker(tol=1e-8), LinearRanker(scale=False, solver="bundle")])
+@parametrize_with_checks(
+    [
+        LinearRanker(),
+        LinearRanker(tol=1e-8),
+        LinearRanker("hinge"),
+        LinearRanker("hinge", tol=1e-8, solver="bundle"),
+        LinearRanker("hinge", solver="newton"),
+    ]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+LOSSES = ["hinge", "squared_hinge"]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +46,7 @@ def problem():
 
 def fit(problem, **parameters):
     X, y, qid = problem
-    return LinearRanker(**parameters).fit(X, y, qid)
+    return LinearRanker(**{"loss": "hinge", **parameters}).fit(X, y, qid)
 
 
 def test_learns_and_certifies(problem):
@@ -50,11 +61,12 @@ def test_learns_and_certifies(problem):
 
 
 @pytest.mark.parametrize("kind", ["csr", "F", "float32", "list", "readonly", "permuted", "qid text"])
-def test_the_answer_does_not_depend_on_how_data_is_given(problem, kind):
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_answer_does_not_depend_on_how_data_is_given(problem, kind, loss):
     X, y, qid = problem
     if kind == "float32":
         X = X.astype(np.float32)
-    exact = LinearRanker(tol=1e-6).fit(X.astype(np.float64), y, qid)
+    exact = LinearRanker(loss, tol=1e-6).fit(X.astype(np.float64), y, qid)
     given = {
         "csr": (sp.csr_array(X), y, qid),
         "F": (np.asfortranarray(X), y, qid),
@@ -69,26 +81,27 @@ def test_the_answer_does_not_depend_on_how_data_is_given(problem, kind):
         X = X.copy()
         X.flags.writeable = False
         given[kind] = (X, y, qid)
-    ranker = LinearRanker(tol=1e-6).fit(*given[kind])
+    ranker = LinearRanker(loss, tol=1e-6).fit(*given[kind])
     assert ranker.objective_ == pytest.approx(exact.objective_, abs=2e-6)
     np.testing.assert_allclose(ranker.coef_, exact.coef_, rtol=1e-2, atol=1e-3)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_the_bits_do_not_depend_on_threads(sparse):
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_bits_do_not_depend_on_threads(sparse, loss):
     X, y, qid = make_ranking(60_000, 30, 700, 4, noise=2.0)
     X = sp.csr_array(np.where(np.abs(X) > 1, X, 0)) if sparse else X
-    weights = [LinearRanker(n_jobs=n).fit(X, y, qid).coef_.tobytes() for n in (1, 2, 4, None)]
+    weights = [LinearRanker(loss, n_jobs=n).fit(X, y, qid).coef_.tobytes() for n in (1, 2, 4, None)]
     assert len(set(weights)) == 1
 
 
 def test_scaling_is_folded_back(problem):
     X, y, qid = problem
     factors = 10.0 ** np.arange(-4, 6, 2)
-    plain, stretched = fit(problem, tol=1e-7), LinearRanker(tol=1e-7).fit(X * factors, y, qid)
+    plain, stretched = fit(problem, tol=1e-7), LinearRanker("hinge", tol=1e-7).fit(X * factors, y, qid)
     assert stretched.objective_ == pytest.approx(plain.objective_, abs=2e-7)
     np.testing.assert_allclose(stretched.coef_ * factors, plain.coef_, rtol=1e-2, atol=1e-4)
-    by_hand = LinearRanker(tol=1e-7, scale=False).fit(X / X.std(axis=0), y, qid)
+    by_hand = LinearRanker("hinge", tol=1e-7, scale=False).fit(X / X.std(axis=0), y, qid)
     assert by_hand.objective_ == pytest.approx(plain.objective_, abs=2e-7)
     np.testing.assert_allclose(plain.scale_, X.std(axis=0))
 
@@ -116,7 +129,7 @@ def test_explicit_pairs_alone_and_the_graded_ones_agree(problem):
     X, y, qid = problem
     win, lose = np.nonzero((y[:, None] > y) & (qid[:, None] == qid))
     graded = fit(problem, tol=1e-6)
-    explicit = LinearRanker(tol=1e-6).fit(X, None, qid, pairs=np.column_stack([win, lose]))
+    explicit = LinearRanker("hinge", tol=1e-6).fit(X, None, qid, pairs=np.column_stack([win, lose]))
     assert explicit.n_pairs_ == graded.n_pairs_
     assert explicit.objective_ == pytest.approx(graded.objective_, abs=2e-6)
 
@@ -157,7 +170,7 @@ def test_warm_start_keeps_planes_on_the_same_data_only(problem):
     assert ranker.n_iter_ < fresh.n_iter_
     assert ranker.objective_ == pytest.approx(fresh.objective_, abs=1e-5)
     ranker.fit(X, -y, qid)  # other data: old planes would lie
-    other = LinearRanker(alpha=5e-4, tol=1e-5).fit(X, -y, qid)
+    other = LinearRanker("hinge", alpha=5e-4, tol=1e-5).fit(X, -y, qid)
     assert ranker.objective_ == pytest.approx(other.objective_, abs=1e-5)
     with pytest.raises(DataError, match="warm_start"):
         ranker.fit(X[:, :3], y, qid)
@@ -224,7 +237,7 @@ def test_grid_search_with_routing_gives_the_right_number(problem):
 
 def test_ctrl_c_stops_at_once_and_leaves_nothing_half_done():
     X, y, _ = make_ranking(400_000, 20, 1, None, noise=5.0)
-    ranker = LinearRanker(alpha=1e-7, tol=1e-12, max_iter=10**6)
+    ranker = LinearRanker("hinge", alpha=1e-7, tol=1e-12, max_iter=10**6, solver="bundle")
     sent = []
 
     def interrupt():

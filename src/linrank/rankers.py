@@ -23,11 +23,14 @@ from .engines import LocalEngine
 from .engines._matrix import as_matrix
 from .losses import LOSSES
 from .metrics import pairwise_accuracy
-from .solvers import Bundle, Solution, Status
+from .solvers import Bundle, Newton, Solution, Status
 
 logger = logging.getLogger("linrank")
 
-SOLVERS: dict[str, Any] = {"bundle": Bundle}
+SOLVERS: dict[str, type[Bundle] | type[Newton]] = {"bundle": Bundle, "newton": Newton}
+
+#: From so many features on, smoothing the hinge and Newton's method beat the bundle method, if Hessians can be had.
+MANY_FEATURES = 20
 
 
 class LinearRanker(BaseEstimator):
@@ -38,12 +41,15 @@ class LinearRanker(BaseEstimator):
 
     Parameters
     ----------
-    loss : {"hinge"}, default="hinge"
-        phi: "hinge" is max(0, 1 - z), the loss of RankSVM and TreeRSVM.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        phi: "squared_hinge" is max(0, 1 - z)^2, smooth and fastest to train; "hinge" is max(0, 1 - z), the loss of
+        RankSVM and TreeRSVM.
     alpha : float, default=1e-3
         Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data.
-    solver : {"auto", "bundle"} or solver, default="auto"
-        How to minimise; an instance brings its own tol and max_iter.
+    solver : {"auto", "newton", "bundle"} or solver, default="auto"
+        How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any. "auto" takes Newton's
+        method, but the bundle method for the hinge with few features or large sparse X. An instance brings its own tol
+        and max_iter.
     preferences : {"full", "chain"}, default="full"
         Compare all levels within a query, or consecutive levels only.
     query_weighting : {"pairs", "queries"}, default="pairs"
@@ -99,7 +105,7 @@ class LinearRanker(BaseEstimator):
 
     def __init__(
         self,
-        loss: str = "hinge",
+        loss: str = "squared_hinge",
         alpha: float = 1e-3,
         *,
         solver: Any = "auto",
@@ -176,7 +182,7 @@ class LinearRanker(BaseEstimator):
             objective = Objective(engine, LOSSES[self.loss], float(self.alpha), data.n_features, scale)
             risk_key = (data.fingerprint(), self.loss, bool(self.scale)) if self.warm_start else None
             start = self._start(risk_key, scale)
-            solution = self._solver().minimise(objective, start, progress)
+            solution = self._solver(engine).minimise(objective, start, progress)
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
         return self
 
@@ -228,13 +234,17 @@ class LinearRanker(BaseEstimator):
         _check_number("max_iter", self.max_iter, above=0)
         if int(self.max_iter) != self.max_iter:
             raise ParameterError(f"max_iter={self.max_iter!r} must be a whole number.")
-        if not isinstance(self.solver, Bundle):
+        if not isinstance(self.solver, (Bundle, Newton)):
             check_choice("solver", self.solver, ("auto", *SOLVERS))
 
-    def _solver(self) -> Bundle:
-        if isinstance(self.solver, Bundle):
+    def _solver(self, engine: LocalEngine) -> Bundle | Newton:
+        if isinstance(self.solver, (Bundle, Newton)):
             return self.solver
-        return Bundle(tol=self.tol, max_iter=int(self.max_iter))
+        name = self.solver
+        if name == "auto":
+            wide = engine.hessian_passes is not None and engine.data.n_features >= MANY_FEATURES
+            name = "newton" if self.loss != "hinge" or wide else "bundle"
+        return SOLVERS[name](tol=self.tol, max_iter=int(self.max_iter))
 
     def _start(self, risk_key: Any, scale: FloatArray | None) -> Solution | FloatArray | None:
         if not self.warm_start or getattr(self, "coef_", None) is None:

@@ -5,7 +5,7 @@ Used by the tests and benchmarks, and by anyone who adds a loss: `check_loss` sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,6 +27,8 @@ __all__ = [
     "naive_accuracy",
     "naive_counts",
     "naive_hinge",
+    "naive_laplacian",
+    "naive_loss",
 ]
 
 
@@ -107,6 +109,31 @@ def naive_hinge(scores: FloatArray, pairs: Pairs) -> LossPoint:
         value += weight * max(0.0, 1.0 - (scores[i] - scores[j]))
     c, d = naive_counts(scores, pairs)
     return LossPoint(value / N, (c - d) / N)
+
+
+def naive_loss(
+    phi: Callable[[FloatArray], FloatArray],
+    slope: Callable[[FloatArray], FloatArray],
+    scores: FloatArray,
+    pairs: Pairs,
+) -> LossPoint:
+    """Mean of phi(s_i - s_j) and its gradient, from phi and its derivative, pair by pair."""
+    z, N = scores[pairs.winner] - scores[pairs.loser], pairs.c.sum()
+    pull = pairs.c * slope(z) / N
+    gradient: Any = np.bincount(pairs.winner, pull, scores.size) - np.bincount(pairs.loser, pull, scores.size)
+    return LossPoint(float(pairs.c @ phi(z) / N), gradient)
+
+
+def naive_laplacian(second: Callable[[FloatArray], FloatArray], scores: FloatArray, pairs: Pairs) -> FloatArray:
+    """The m x m Hessian of the mean loss in score space, from phi's second derivative, pair by pair."""
+    L = np.zeros((scores.size, scores.size))
+    weight = pairs.c * second(scores[pairs.winner] - scores[pairs.loser]) / pairs.c.sum()
+    for i, j, w in zip(pairs.winner, pairs.loser, weight, strict=True):
+        L[i, i] += w
+        L[j, j] += w
+        L[i, j] -= w
+        L[j, i] -= w
+    return L
 
 
 def naive_accuracy(scores: FloatArray, pairs: Pairs) -> float:

@@ -7,6 +7,7 @@ anew per level up to `FEW_LEVELS` levels and with a tree of counts beyond. The c
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -65,37 +66,41 @@ def count_sorted(
 ) -> None:
     """Fill c and d of one ranking by sorting its scores and sweeping its levels."""
     view = SortedRanking(s, levels, base, margin, scratch)
-    view.fill(v, c, d)
+    view.fill(v, c, d, scratch)
 
 
 class SortedRanking:
     """One ranking with its scores sorted and its windows known: sums over active partners of any values.
 
-    Everything but the answers lies in the scratch, and is valid until the next ranking is sorted there.
+    Order and windows lie in the scratch and are valid until the next ranking is sorted there: `kept` copies them.
     """
 
-    def __init__(
-        self, s: Floats, levels: NDArray[np.int64], base: int, margin: float, scratch: Scratch
-    ) -> None:
+    def __init__(self, s: Floats, levels: NDArray[np.int64], base: int, margin: float, scratch: Scratch) -> None:
         n = s.size
-        self.levels, self.base, self.scratch = levels, base, scratch
+        self.levels, self.base = levels, base
         self.order, sorted_s = sort_scores(s, scratch)
         bounds = scratch.take("bounds", 2 * n, np.int32)
         self.where = scratch.take("where", 3 * n, np.int32).reshape(n, 3)
         counting.windows(sorted_s, margin, bounds)
         counting.to_members(self.order, bounds, self.where)
 
-    def sums(self, values: Floats | None) -> tuple[Floats, Floats]:
+    def kept(self) -> SortedRanking:
+        """A copy that does not lie in the scratch but for its working arrays."""
+        other = copy.copy(self)
+        other.order, other.where = self.order.copy(), self.where.copy()
+        return other
+
+    def sums(self, values: Floats | None, scratch: Scratch) -> tuple[Floats, Floats]:
         """Sums of values (None: counts) over each member's active winners, and over its active losers."""
         c, d = np.empty(self.order.size), np.empty(self.order.size)
-        self.fill(values, c, d)
+        self.fill(values, c, d, scratch)
         return c, d
 
-    def fill(self, values: Floats | None, c: Floats, d: Floats) -> None:
+    def fill(self, values: Floats | None, c: Floats, d: Floats, scratch: Scratch) -> None:
         """As `sums`, into given arrays."""
-        n, scratch, levels, base = self.order.size, self.scratch, self.levels, self.base
+        n, levels, base = self.order.size, self.levels, self.base
         if values is not None:
-            self._fill_sums(values, c, d)
+            self._fill_sums(values, c, d, scratch)
             return
         words = n // 64 + 1
         bitmap = scratch.zeros("bitmap", words, np.uint64)
@@ -105,9 +110,8 @@ class SortedRanking:
         else:
             counting.count_tree(levels, base, self.where, bitmap, *_empty_counts(words), c, d)
 
-
-    def _fill_sums(self, values: Floats, c: Floats, d: Floats) -> None:
-        n, scratch, levels, base = self.order.size, self.scratch, self.levels, self.base
+    def _fill_sums(self, values: Floats, c: Floats, d: Floats, scratch: Scratch) -> None:
+        n, levels, base = self.order.size, self.levels, self.base
         everything = scratch.zeros("everything", n + 1, np.float64)
         np.cumsum(values[self.order], out=everything[1:])
         if levels.size - 1 <= FEW_LEVELS_TO_SUM:

@@ -273,10 +273,10 @@ def sum_tree(
                 before += tree[offsets[h] + (p >> (4 * h))]
             d[i] = held - before
         for i in range(start, end):
-            p = np.int64(where[i, 0])
+            p = where[i, 0]
             for h in range(offsets.size):
-                add_value_after(tree, (offsets[h] >> 4) + (p >> 4), p & 15, values[i])
-                p >>= 4
+                cell = p >> (4 * h)
+                add_value_after(tree, (offsets[h] >> 4) + (cell >> 4), cell & 15, values[i])
             held += values[i]
         for i in range(start, end):
             before, p = 0.0, where[i, 2]

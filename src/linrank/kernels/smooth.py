@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ._jit import kernel, summing_kernel
 
 
@@ -50,7 +48,7 @@ def smooth_direct(
 def laplacian_direct(
     s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, V: Any, out: Any
 ) -> None:
-    """out = L V for the short rankings listed; L = sum over pairs of u v_i v_j phi''(z) (1_i - 1_j)(1_i - 1_j)^T."""
+    """Out = L V for the short rankings listed; L = sum over pairs of u v_i v_j phi''(z) (1_i - 1_j)(1_i - 1_j)^T."""
     for t in range(rankings.size):
         r = rankings[t]
         first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
@@ -95,68 +93,28 @@ def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any)
 
 @kernel
 def loser_sums(
-    X: Any,
-    row: Any,
-    s: Any,
-    v: Any,
-    level_ptr: Any,
-    a: Any,
-    m: Any,
-    tree: Any,
-    n: Any,
-    D: Any,
+    X: Any, row: Any, s: Any, v: Any, level_of: Any, order: Any, a: float, m: float, tree: Any, D: Any
 ) -> None:
-    """For each member of one ranking: n_i and D_i, sums of 2 a v_j over active partners and of 2 a v_j x_j over losers.
+    """Add to D_i, for each member of one ranking, the sum of 2 a v_j x_j over its active losers. O(n d log k).
 
-    The Hessian of the ranking is then T + T^T with T = X^T diag(u v) (n/2 X - D): one matrix product. Members are swept
-    from the highest score down; losers enter a Fenwick tree over levels whose nodes are feature vectors (`tree`, zeros,
-    levels + 1 by d). O(n d log k).
+    With n_i the sum of 2 a v_j over all active partners, the ranking's Hessian is T + T^T with
+    T = X^T diag(u v) (n/2 X - D): one matrix product. Members are swept from the highest score down; losers enter a
+    Fenwick tree over levels whose nodes are feature vectors (`tree`, zeros, one row per level and one more).
     """
-    n_rows, n_levels, d = row.size, level_ptr.size - 1, X.shape[1]
-    base = level_ptr[0]
-    order = np.argsort(s)
-    level_of = np.empty(n_rows, np.int64)
-    for level in range(n_levels):
-        for i in range(level_ptr[level] - base, level_ptr[level + 1] - base):
-            level_of[i] = level
-            n[i] = 0.0
-            for f in range(d):
-                D[i, f] = 0.0
-    held = np.zeros(n_levels + 1)
-    for k in range(a.size):
-        tree[:] = 0.0
-        held[:] = 0.0
-        q = n_rows
-        for p in range(n_rows - 1, -1, -1):
-            i = order[p]
-            while q > 0 and s[i] - s[order[q - 1]] < m[k]:
-                q -= 1
-                j = order[q]
-                node = level_of[j] + 1
-                while node <= n_levels:
-                    for f in range(d):
-                        tree[node, f] += v[j] * X[row[j], f]
-                    held[node] += v[j]
-                    node += node & -node
-            node = level_of[i]
-            while node > 0:
-                for f in range(d):
-                    D[i, f] += 2.0 * a[k] * tree[node, f]
-                n[i] += 2.0 * a[k] * held[node]
-                node &= node - 1
-        # The other half of n: winners above each member. A second sweep upwards, with counts alone.
-        held[:] = 0.0
-        q = 0
-        for p in range(n_rows):
-            i = order[p]
-            while q < n_rows and s[order[q]] - s[i] < m[k]:
-                j = order[q]
-                node = n_levels - level_of[j]
-                while node <= n_levels:
-                    held[node] += v[j]
-                    node += node & -node
-                q += 1
-            node = n_levels - level_of[i] - 1
-            while node > 0:
-                n[i] += 2.0 * a[k] * held[node]
-                node &= node - 1
+    n_rows, n_levels = row.size, tree.shape[0] - 1
+    q = n_rows
+    for p in range(n_rows - 1, -1, -1):
+        i = order[p]
+        while q > 0 and s[i] - s[order[q - 1]] < m:
+            q -= 1
+            j = order[q]
+            node = level_of[j] + 1
+            while node <= n_levels:
+                for f in range(X.shape[1]):
+                    tree[node, f] += v[j] * X[row[j], f]
+                node += node & -node
+        node = level_of[i]
+        while node > 0:
+            for f in range(X.shape[1]):
+                D[i, f] += 2.0 * a * tree[node, f]
+            node &= node - 1

@@ -1,12 +1,13 @@
 """Losses made of squared hinges: the squared hinge itself, and the Huberised hinge.
 
-    squared_hinge   phi(z) = max(0, 1 - z)^2                                       P-SWX, section 2
-    HuberHinge(mu)  the hinge with its kink rounded off over a width mu: smooth, and within mu/2 of the hinge
+squared_hinge   phi(z) = max(0, 1 - z)^2                                       P-SWX, section 2
+HuberHinge(mu)  the hinge with its kink rounded off over a width mu: smooth, and within mu/2 of the hinge
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,9 +76,7 @@ def _split(p: Preferences, block: int) -> tuple[Any, Any]:
     return first + np.flatnonzero(size <= active.SHORT_TO_SUM), first + np.flatnonzero(size > active.SHORT_TO_SUM)
 
 
-def _evaluate_block(
-    s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch
-) -> float:
+def _evaluate_block(s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch) -> float:
     short, long = _split(p, block)
     v = _ones(p)
     value = 0.0
@@ -90,8 +89,8 @@ def _evaluate_block(
         g[start:end] = 0.0
         for a, m in zip(*terms, strict=True):
             view = active.SortedRanking(s[start:end], levels, int(start), m, scratch)
-            c, d = view.sums(None if p.v is None else p.v[start:end])
-            S = np.add(*view.sums(v[start:end] * centred))
+            c, d = view.sums(None if p.v is None else p.v[start:end], scratch)
+            S = np.add(*view.sums(v[start:end] * centred, scratch))
             value += smooth.squared_sums(centred, v[start:end], p.u[r], a, m, c, d, S, g[start:end])
     return value
 
@@ -105,58 +104,93 @@ class PairCurvature(Curvature):
     terms: Terms
     map: Map
 
+    @cached_property
+    def _prepared(self) -> list[list[tuple[int, float, active.SortedRanking, FloatArray]]]:
+        """For each block, its long rankings sorted: (ranking, a, order and windows, n). Made once for all products."""
+        p = self.p
+
+        def prepare(block: int) -> list[tuple[int, float, active.SortedRanking, FloatArray]]:
+            found = []
+            with p.scratch.lend() as scratch:
+                for r in _split(p, block)[1]:
+                    start, end = p.ranking_ptr[r : r + 2]
+                    levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
+                    for a, m in zip(*self.terms, strict=True):
+                        view = active.SortedRanking(self.s[start:end], levels, int(start), m, scratch).kept()
+                        n = np.add(*view.sums(None if p.v is None else p.v[start:end], scratch))
+                        found.append((int(r), float(a), view, n))
+            return found
+
+        return list(self.map(prepare, range(p.n_blocks)))
+
     def product(self, V: FloatArray) -> FloatArray:
         """L V for one vector over the rows."""
-        p = self.p
+        p, prepared = self.p, self._prepared
         out = np.zeros(V.size)
         members = V[p.row]
         answer = np.empty(members.size)
 
         def multiply(block: int) -> None:
             with p.scratch.lend() as scratch:
-                self._block(block, members, answer, scratch)
+                self._multiply(block, prepared[block], members, answer, scratch)
             scatter_block(answer, 1.0 / p.total, p, block, out)
 
         for _ in self.map(multiply, range(p.n_blocks)):
             pass
         return out
 
-    def _block(self, block: int, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
+    def _multiply(self, block: int, prepared: Any, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
         p, v = self.p, _ones(self.p)
         short, long = _split(p, block)
         if short.size:
-            smooth.laplacian_direct(
-                self.s, v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out
-            )
+            smooth.laplacian_direct(self.s, v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out)
         for r in long:
+            out[p.ranking_ptr[r] : p.ranking_ptr[r + 1]] = 0.0
+        for r, a, view, n in prepared:
             start, end = p.ranking_ptr[r : r + 2]
-            levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
-            out[start:end] = 0.0
-            for a, m in zip(*self.terms, strict=True):
-                view = active.SortedRanking(self.s[start:end], levels, int(start), m, scratch)
-                n = np.add(*view.sums(None if p.v is None else p.v[start:end]))
-                S = np.add(*view.sums(v[start:end] * V[start:end]))
-                smooth.laplacian_sums(v[start:end], p.u[r], a, n, V[start:end], S, out[start:end])
+            S = np.add(*view.sums(v[start:end] * V[start:end], scratch))
+            smooth.laplacian_sums(v[start:end], p.u[r], a, n, V[start:end], S, out[start:end])
 
     def hessian(self, X: Any) -> FloatArray:
         """X^T L X for dense features of the rows, ranking by ranking: O(members (d^2 + d log k))."""
-        p, v = self.p, _ones(self.p)
-
-        def half(block: int) -> FloatArray:
-            T = np.zeros((X.shape[1], X.shape[1]))
-            for r in range(int(p.blocks[block]), int(p.blocks[block + 1])):
-                start, end = p.ranking_ptr[r : r + 2]
-                levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
-                row = p.row[start:end]
-                n, D = np.empty(row.size), np.empty((row.size, X.shape[1]))
-                tree = np.empty((levels.size, X.shape[1]))
-                smooth.loser_sums(X, row, self.s[start:end], v[start:end], levels, *self.terms, tree, n, D)
-                rows = X[row].astype(np.float64, copy=False)
-                weight = (p.u[r] / p.total) * v[start:end, None]
-                T += rows.T @ (weight * (0.5 * n[:, None] * rows - D))
-            return T
-
-        total = np.zeros((X.shape[1], X.shape[1]))
-        for T in self.map(half, range(p.n_blocks)):
+        total, n = np.zeros((X.shape[1], X.shape[1])), self._partner_weights()
+        for T in self.map(lambda block: self._half_hessian(X, n, block), range(self.p.n_blocks)):
             total += T
         return total + total.T
+
+    def _half_hessian(self, X: Any, n: FloatArray, block: int) -> FloatArray:
+        p, v = self.p, _ones(self.p)
+        first, last = int(p.blocks[block]), int(p.blocks[block + 1])
+        T = np.zeros((X.shape[1], X.shape[1]))
+        for r in range(first, last):
+            start, end = p.ranking_ptr[r : r + 2]
+            sizes = np.diff(p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1])
+            level_of = np.repeat(np.arange(sizes.size), sizes)
+            row, s = p.row[start:end], self.s[start:end]
+            order, D = np.argsort(s), np.zeros((row.size, X.shape[1]))
+            for a, m in zip(*self.terms, strict=True):
+                tree = np.zeros((sizes.size + 1, X.shape[1]))
+                smooth.loser_sums(X, row, s, v[start:end], level_of, order, a, m, tree, D)
+            rows = X[row].astype(np.float64, copy=False)
+            weight = (p.u[r] / p.total) * v[start:end, None]
+            T += rows.T @ (weight * (0.5 * n[start:end, None] * rows - D))
+        return T
+
+    def _partner_weights(self) -> FloatArray:
+        """Sum of 2 a v_j over each member's active partners."""
+        p = self.p
+        n, c, d = np.zeros(self.s.size), np.empty(self.s.size), np.empty(self.s.size)
+
+        def count(block: int) -> None:
+            first, last = int(p.blocks[block]), int(p.blocks[block + 1])
+            here = slice(p.ranking_ptr[first], p.ranking_ptr[last])
+            with p.scratch.lend() as scratch:
+                for a, m in zip(*self.terms, strict=True):
+                    active.active_counts(
+                        self.s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, first, last, m, c, d, scratch
+                    )
+                    n[here] += 2.0 * a * (c[here] + d[here])
+
+        for _ in self.map(count, range(p.n_blocks)):
+            pass
+        return n

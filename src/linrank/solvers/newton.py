@@ -1,27 +1,24 @@
 """Newton's method for smooth losses, and for the hinge by smoothing it.
 
 Directions come from conjugate gradients on Hessian products. Where an exact d x d Hessian can be had and conjugate
-gradients take longer than it would cost, it is built once and its Cholesky factor preconditions them from then on; it is
-built anew when even so they need more than a few steps. The line search works in score space.
+gradients take longer than it would cost, it is built once and its Cholesky factor preconditions them from then on; it
+is built anew when even so they need more than a few steps. The line search works in score space.
 
-The certificate of a smooth objective is |grad f|^2 / (2 alpha), by strong convexity.
-
-The hinge is rounded off over a width mu (HuberHinge). The pair weights a = clip((1 - z)/mu, 0, 1) of that loss are
-feasible for the hinge's own dual, whose value mean(a) - |X^T g|^2 / (2 alpha) bounds the hinge objective from below. The gap
-is |grad f_mu|^2 / (2 alpha) + mu mean(a (1 - a)): mu shrinks when the second part dominates.
+The certificate of a smooth objective is |grad f|^2 / (2 alpha), by strong convexity. The hinge is rounded off
+(`_smoothing.py`) over a width that shrinks when most of the certified gap is due to it.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._objective import Objective, Point, zeros
 from .._preferences import FloatArray
-from ..losses import Hinge, HuberHinge
+from .._smoothing import SmoothedHinge
 from ._base import Callback, Iteration, Solution, Status
 from ._line import search
 
@@ -58,7 +55,7 @@ class Newton:
         begin = time.perf_counter()
         given = start.w if isinstance(start, Solution) else start
         w = zeros(objective) if given is None else given
-        tracker = _Smoothed(objective) if isinstance(objective.loss, Hinge) else _Smooth(objective)
+        tracker = _Smoothed(objective) if SmoothedHinge.applies_to(objective) else _Smooth(objective)
         directions = _Directions(self.hessian)
         target = self.tol * objective.value_at_zero
         point = tracker.objective.at(w)
@@ -110,26 +107,17 @@ class _Smooth:
 
 
 class _Smoothed:
-    """The hinge's best point and certificate, from points of the Huberised objective."""
+    """The hinge's best point and certificate, from points of a smoothed objective."""
 
     def __init__(self, objective: Objective) -> None:
-        self.hinge = objective
-        self.mu = 1.0
-        self.objective = self._of_width(self.mu)
+        self.smoothed = SmoothedHinge(objective)
+        self.objective = self.smoothed.objective
         self.w = zeros(objective)
-        self.value, self.lower, self.gap = np.inf, -np.inf, np.inf
-
-    def _of_width(self, mu: float) -> Objective:
-        return replace(self.hinge, loss=HuberHinge.of_width(mu))
+        self.value, self.lower, self.gap, self.smoothing = np.inf, -np.inf, np.inf, np.inf
 
     def certify(self, point: Point) -> bool:
-        """Take note of a point: two evaluations of the hinge, no product with X but the gradient's."""
-        engine, alpha = self.hinge.engine, self.hinge.alpha
-        risk, inner = (engine.loss_at(Hinge(margin), point.scores).value for margin in (1.0, 1.0 - self.mu))
-        value = risk + 0.5 * alpha * float(point.w @ point.w)
-        slope = point.risk_gradient
-        lower = (risk - inner) / self.mu - float(slope @ slope) / (2.0 * alpha)
-        self.smoothing = value - lower - float(point.gradient @ point.gradient) / (2.0 * alpha)
+        """Take note of a point; whether it improves on those before."""
+        value, lower, self.smoothing = self.smoothed.bounds(point)
         progress = value < self.value or lower > self.lower
         if value < self.value:
             self.w, self.value = point.w, value
@@ -138,13 +126,12 @@ class _Smoothed:
         return progress
 
     def refine(self, point: Point, target: float) -> Point:
-        """Shrink mu where smoothing is what the gap is made of; it goes with the square of mu."""
-        gradient = point.gradient
-        if float(gradient @ gradient) / (2.0 * self.hinge.alpha) > self.smoothing:
+        """The point to step from: smoothed less, where smoothing is what the gap is made of."""
+        rest = float(point.gradient @ point.gradient) / (2.0 * self.objective.alpha)
+        if rest > self.smoothing or self.smoothing <= 0.5 * target:
             return point
-        if self.smoothing > 0.5 * target:
-            self.mu *= min(0.5, max(0.1, np.sqrt(0.4 * target / self.smoothing)))
-        self.objective = self._of_width(self.mu)
+        self.smoothed = self.smoothed.narrowed(target, self.smoothing)
+        self.objective = self.smoothed.objective
         return self.objective.at_scores(point.w, point.scores, point.steps)
 
 

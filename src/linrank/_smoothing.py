@@ -1,0 +1,56 @@
+"""The hinge objective, and a smooth one beside it whose points carry a certificate for the hinge.
+
+The Huberised hinge of width mu has pair weights a = clip((1 - z)/mu, 0, 1). They are feasible for the hinge's own
+dual, so
+
+    mean(a) - |X^T g|^2 / (2 alpha)   <=   minimum of the hinge objective,     g the Huberised hinge's gradient,
+
+and mean(a) = (hinge at margin 1 - hinge at margin 1 - mu) / mu: a lower bound without listing pairs. The gap to it is
+|grad f_mu|^2 / (2 alpha) + mu mean(a (1 - a)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ._objective import Objective, Point
+from .losses import Hinge, HuberHinge
+
+
+class Bounds(NamedTuple):
+    """The hinge objective at a point, a lower bound of its minimum, and the part of their distance due to smoothing."""
+
+    value: float
+    lower: float
+    smoothing: float
+
+
+@dataclass(frozen=True)
+class SmoothedHinge:
+    """The hinge objective with its kink rounded off over a width mu."""
+
+    hinge: Objective
+    mu: float = 1.0
+
+    @staticmethod
+    def applies_to(objective: Objective) -> bool:
+        """Whether the objective is one that needs smoothing."""
+        return isinstance(objective.loss, Hinge)
+
+    @property
+    def objective(self) -> Objective:
+        """The smooth objective."""
+        return replace(self.hinge, loss=HuberHinge.of_width(self.mu))
+
+    def bounds(self, point: Point) -> Bounds:
+        """Bounds from a point of the smooth objective: two evaluations of the hinge, and the point's gradient."""
+        engine, alpha = self.hinge.engine, self.hinge.alpha
+        risk, inner = (engine.loss_at(Hinge(margin), point.scores).value for margin in (1.0, 1.0 - self.mu))
+        value = risk + 0.5 * alpha * float(point.w @ point.w)
+        lower = (risk - inner) / self.mu - float(point.risk_gradient @ point.risk_gradient) / (2.0 * alpha)
+        return Bounds(value, lower, value - lower - float(point.gradient @ point.gradient) / (2.0 * alpha))
+
+    def narrowed(self, target: float, smoothing: float) -> SmoothedHinge:
+        """A width at which smoothing takes less than the target; its part goes with the square of the width."""
+        return replace(self, mu=self.mu * min(0.5, max(0.1, (0.4 * target / smoothing) ** 0.5)))

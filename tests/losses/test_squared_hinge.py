@@ -1,0 +1,81 @@
+"""Squared and Huberised hinge: value, gradient, Hessian products and exact Hessians against sums over all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linrank import NoPairsError, RankingData
+from linrank.kernels import active
+from linrank.losses import HuberHinge, SquaredHinge
+from linrank.testing import check_loss, enumerate_pairs, make_ranking, naive_laplacian, naive_loss
+from strategies import problems
+
+pytestmark = pytest.mark.kernels
+MU = 0.3
+
+#: loss, phi, phi', phi''
+LOSSES = {
+    "squared": (
+        SquaredHinge(),
+        lambda z: np.maximum(0, 1 - z) ** 2,
+        lambda z: -2 * np.maximum(0, 1 - z),
+        lambda z: 2.0 * (z < 1),
+    ),
+    "huber": (
+        HuberHinge.of_width(MU),
+        lambda z: np.where(z < 1 - MU, 1 - z - MU / 2, np.maximum(0, 1 - z) ** 2 / (2 * MU)),
+        lambda z: -np.clip((1 - z) / MU, 0, 1),
+        lambda z: ((z < 1) & ~(z < 1 - MU)) / MU,
+    ),
+}
+#: (SHORT_TO_SUM, FEW_LEVELS, FEW_LEVELS_TO_SUM): which kernels sum.
+KERNELS = {"direct": (10**9, 512, 32), "levels": (0, 10**9, 10**9), "tree": (0, 0, 0)}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", LOSSES)
+@given(problem=problems(max_rows=25), seed=st.integers(0, 99))
+@settings(max_examples=120)
+def test_equal_sums_over_all_pairs(kernel, name, problem, seed):
+    loss, phi, slope, second = LOSSES[name]
+    X = np.random.default_rng(seed).standard_normal((problem.y.size, 3))
+    try:
+        data = RankingData(X, problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
+    naive = naive_loss(phi, slope, problem.scores, pairs)
+    L = naive_laplacian(second, problem.scores, pairs)
+    with pytest.MonkeyPatch.context() as patch:
+        for constant, value in zip(("SHORT_TO_SUM", "FEW_LEVELS", "FEW_LEVELS_TO_SUM"), KERNELS[kernel], strict=True):
+            patch.setattr(active, constant, value)
+        ours = loss.at(problem.scores, data)
+        product = ours.curvature.product(X[:, 0].copy())
+        H = ours.curvature.hessian(X)
+    size = 1 + np.abs(problem.scores - problem.scores.mean()).max() ** 2
+    assert ours.value == pytest.approx(naive.value, rel=1e-9, abs=1e-11 * size)
+    np.testing.assert_allclose(ours.gradient, naive.gradient, rtol=1e-9, atol=1e-10 * size)
+    np.testing.assert_allclose(product, L @ X[:, 0], atol=1e-10)
+    np.testing.assert_allclose(H, X.T @ L @ X, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_contract(name):
+    loss = LOSSES[name][0]
+    if name == "squared":
+        check_loss(loss)
+    X, y, qid = make_ranking(120, 3, 2, 5)
+    point = loss.at(X @ np.ones(3), RankingData(X, y, qid))
+    np.testing.assert_allclose(point.curvature.product(1.0 + qid), 0.0, atol=1e-14)
+
+
+def test_huber_is_within_half_its_width_of_the_hinge():
+    from linrank.losses import Hinge
+
+    X, y, qid = make_ranking(200, 3, 2, None)
+    data, s = RankingData(X, y, qid), X @ np.ones(3)
+    hinge = Hinge().at(s, data).value
+    for mu in (1.0, 0.1, 0.001):
+        huber = HuberHinge.of_width(mu).at(s, data).value
+        assert hinge - mu / 2 <= huber <= hinge

@@ -1,0 +1,142 @@
+"""Newton's method: the optimum, its certificate, directions, and the hinge by smoothing."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from sklearn.svm import LinearSVC
+
+from linrank import LinearRanker, RankingData
+from linrank._objective import Objective
+from linrank.engines import LocalEngine
+from linrank.losses import Hinge, SquaredHinge
+from linrank.solvers import Bundle, Newton, Status
+from linrank.testing import enumerate_pairs, make_ranking
+from test_objective import CountingEngine
+
+PROBLEMS = {
+    "one query, real": dict(n_rows=400, n_features=6, n_queries=1, n_levels=None),
+    "one long query": dict(n_rows=1500, n_features=4, n_queries=1, n_levels=None),
+    "queries, levels": dict(n_rows=400, n_features=6, n_queries=20, n_levels=4),
+    "more features than rows": dict(n_rows=30, n_features=60, n_queries=2, n_levels=None),
+}
+
+
+@pytest.fixture(params=PROBLEMS)
+def engine(request):
+    X, y, qid = make_ranking(**PROBLEMS[request.param])
+    with CountingEngine(RankingData(X, y, qid)) as engine:
+        yield engine
+
+
+def objective_of(engine, alpha=1e-2, loss=None):
+    return Objective(engine, loss or SquaredHinge(), alpha, engine.data.n_features)
+
+
+@pytest.mark.parametrize("hessian", ["auto", "exact", "products"])
+@pytest.mark.parametrize("alpha", [1.0, 1e-2, 1e-5])
+def test_gap_bounds_the_true_gap(engine, alpha, hessian):
+    objective = objective_of(engine, alpha)
+    optimum = Newton(tol=1e-13).minimise(objective)
+    solution = Newton(tol=1e-5, hessian=hessian).minimise(objective)
+    assert solution.status is Status.CONVERGED
+    for step in solution.history:
+        assert step.gap >= step.objective - optimum.value - 1e-14
+    assert objective.at(solution.w).value == pytest.approx(solution.value, rel=1e-12)
+
+
+def test_same_optimum_as_an_independent_solver():
+    X, y, qid = make_ranking(120, 5, 4, 5)
+    pairs = enumerate_pairs(y, qid)
+    differences = X[pairs.winner] - X[pairs.loser]
+
+    def f(w):
+        h = np.maximum(0, 1 - differences @ w)
+        return 0.005 * w @ w + (h**2).mean(), 0.01 * w - 2 * differences.T @ h / h.size
+
+    theirs = minimize(f, np.zeros(5), jac=True, method="BFGS", options={"gtol": 1e-10})
+    ranker = LinearRanker("squared_hinge", 0.01, scale=False, tol=1e-12).fit(X, y, qid)
+    assert ranker.objective_ == pytest.approx(theirs.fun, rel=1e-10)
+    np.testing.assert_allclose(ranker.coef_, theirs.x, atol=1e-6)
+
+
+def test_same_weights_as_linear_svc_on_pair_differences():
+    """liblinear's 1/2 w.w + C sum is alpha = 1 / (C N)."""
+    X, y, qid = make_ranking(100, 5, 4, 5)
+    pairs = enumerate_pairs(y, qid)
+    differences = X[pairs.winner] - X[pairs.loser]
+    sign = np.where(np.arange(len(differences)) % 2, 1, -1)
+    C = 0.5
+    svc = LinearSVC(loss="squared_hinge", C=C, fit_intercept=False, dual=False, tol=1e-10)
+    svc.fit(differences * sign[:, None], sign)
+    ranker = LinearRanker("squared_hinge", 1 / (C * len(sign)), scale=False, tol=1e-13).fit(X, y, qid)
+    np.testing.assert_allclose(ranker.coef_, svc.coef_.ravel(), rtol=1e-5, atol=1e-6)
+
+
+def test_bundle_reaches_the_same(engine):
+    newton = Newton(tol=1e-8).minimise(objective_of(engine))
+    bundle = Bundle(tol=1e-6).minimise(objective_of(engine))
+    assert bundle.value == pytest.approx(newton.value, abs=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1e-2, 1e-4])
+def test_hinge_by_smoothing(engine, alpha):
+    objective = objective_of(engine, alpha, Hinge())
+    optimum = Bundle(tol=1e-8, max_iter=5000).minimise(objective)
+    for tol in (1e-3, 1e-5):
+        solution = Newton(tol=tol).minimise(objective)
+        assert solution.status is Status.CONVERGED
+        assert solution.value - optimum.value <= solution.gap <= tol
+        for step in solution.history:
+            assert step.gap >= step.objective - optimum.value - 1e-14
+
+
+def test_gradient_and_hessian_against_differences(engine):
+    objective = objective_of(engine)
+    w = np.linspace(-0.5, 0.7, engine.data.n_features)
+    point = objective.at(w)
+    H = point.hessian()
+    for v in np.eye(w.size)[:4]:
+        step = 1e-6
+        up, down = objective.at(w + step * v), objective.at(w - step * v)
+        assert (up.value - down.value) / (2 * step) == pytest.approx(point.gradient @ v, abs=1e-7)
+        np.testing.assert_allclose((up.gradient - down.gradient) / (2 * step), H @ v, atol=2e-2 * np.abs(H).max())
+        np.testing.assert_allclose(point.hessian_product(v), H @ v, atol=1e-12)
+    line = point.along(w)
+    assert line.at(0.0).curvature == pytest.approx(w @ H @ w)
+
+
+def test_non_smooth_losses_have_no_hessian(engine):
+    with pytest.raises(TypeError, match="not smooth"):
+        objective_of(engine, loss=Hinge()).at(np.zeros(engine.data.n_features)).hessian()
+
+
+def test_iteration_limit_and_stall(engine):
+    solution = Newton(tol=1e-14, max_iter=2).minimise(objective_of(engine, 1e-6))
+    assert solution.status is Status.MAX_ITER
+    assert solution.n_iter == 2
+    hopeless = Newton(tol=1e-40).minimise(objective_of(engine))
+    assert hopeless.status in (Status.STALLED, Status.CONVERGED)
+    assert hopeless.gap < 1e-14
+
+
+def test_sparse_and_dense_agree():
+    X, y, qid = make_ranking(500, 30, 5, 4)
+    X[np.abs(X) < 1] = 0
+    values = []
+    for matrix in (X, sp.csr_array(X), np.asfortranarray(X), X.astype(np.float32)):
+        with LocalEngine(RankingData(matrix, y, qid)) as engine:
+            values.append(Newton(tol=1e-10).minimise(objective_of(engine)).value)
+    np.testing.assert_allclose(values, values[0], rtol=1e-6)
+
+
+def test_features_over_twelve_orders_of_magnitude():
+    X, y, qid = make_ranking(500, 7, 5, 4)
+    stretched = X * 10.0 ** np.arange(-6, 8, 2)
+    plain = LinearRanker(tol=1e-8).fit(X, y, qid)
+    scaled = LinearRanker(tol=1e-8).fit(stretched, y, qid)
+    assert scaled.objective_ == pytest.approx(plain.objective_, rel=1e-7)
+    assert abs(scaled.n_iter_ - plain.n_iter_) <= 1
+    raw = LinearRanker(scale=False, tol=1e-6).fit(stretched, y, qid)
+    assert raw.status_ == "converged"
+    assert raw.gap_ <= 1e-6
