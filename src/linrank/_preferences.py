@@ -45,6 +45,8 @@ class Preferences:
         Members of level l, over all rankings.
     ranking_levels : int64 (R + 1,)
         Levels of ranking r, as positions in `level_ptr`.
+    pairs : int64 (R,)
+        Number of pairs of each ranking.
     u : float64 (R,)
         Weight of each ranking.
     v : float64 (M,) or None
@@ -63,6 +65,7 @@ class Preferences:
     ranking_ptr: NDArray[np.int64]
     level_ptr: NDArray[np.int64]
     ranking_levels: NDArray[np.int64]
+    pairs: NDArray[np.int64]
     u: FloatArray
     v: FloatArray | None
     blocks: NDArray[np.int64]
@@ -309,6 +312,7 @@ def _finish(rankings: _Rankings, grades: Grades, query_weighting: str, n_pairs: 
         ranking_ptr=np.ascontiguousarray(rankings.ranking_ptr),
         level_ptr=rankings.level_ptr,
         ranking_levels=rankings.ranking_levels,
+        pairs=rankings.pair_counts(),
         u=np.ascontiguousarray(u),
         v=None if v is None or np.all(v == 1) else np.ascontiguousarray(v),
         blocks=_blocks(rankings),

@@ -57,5 +57,7 @@ def _weight_below(scores: FloatArray, p: Preferences, margin: float) -> float:
     with p.scratch.lend() as scratch:
         s = gather(scores, p, scratch)
         c, d = np.empty(s.size), np.empty(s.size)
-        active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, 0, p.n_rankings, margin, c, d, scratch)
+        active_counts(
+            s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, p.pairs, 0, p.n_rankings, margin, c, d, scratch
+        )
     return float(weighted_sum(p.v, p.u, p.ranking_ptr, 0, p.n_rankings, c))

@@ -15,7 +15,7 @@ from strategies import Problem, problems
 pytestmark = pytest.mark.kernels
 
 #: (SHORT, FEW_LEVELS): which kernel counts.
-KERNELS = {"direct": (10**9, 512), "levels": (0, 10**9), "tree": (0, 0), "chosen": (500, 1024)}
+KERNELS = {"direct": (10**9, 512), "levels": (0, 10**9), "tree": (0, 0), "chosen": (200, 1024)}
 
 
 def row_counts(problem: Problem, margin: float) -> tuple[np.ndarray, np.ndarray] | None:
@@ -26,7 +26,9 @@ def row_counts(problem: Problem, margin: float) -> tuple[np.ndarray, np.ndarray]
         return None
     s = np.ascontiguousarray(problem.scores[p.row])
     c, d = np.full(s.size, np.nan), np.full(s.size, np.nan)
-    active.active_counts(s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, 0, p.n_rankings, margin, c, d, Scratch())
+    active.active_counts(
+        s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, p.pairs, 0, p.n_rankings, margin, c, d, Scratch()
+    )
     weight = np.repeat(p.u, np.diff(p.ranking_ptr)) * (1.0 if p.v is None else p.v)
     rows = problem.y.size
     return np.bincount(p.row, weight * c, rows), np.bincount(p.row, weight * d, rows)

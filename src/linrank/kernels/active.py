@@ -1,6 +1,6 @@
 """Active partners of all members of a block of rankings: one place chooses the kernel for each ranking.
 
-Rankings up to `SHORT` members are compared pair by pair; longer ones are sorted and swept, with counts taken
+Rankings of up to `SHORT` pairs a member are compared pair by pair; others are sorted and swept, with counts taken
 anew per level up to `FEW_LEVELS` levels and with a tree of counts beyond. The crossovers are measured by
 ``benchmarks/crossovers.py``.
 """
@@ -17,13 +17,21 @@ from . import counting
 from ._scratch import Scratch
 from ._vector import FLOAT_LANES, LANES
 
-SHORT = 500
+SHORT = 200
 FEW_LEVELS = 1024
 FEW_LEVELS_TO_SUM = 32
 #: The same as SHORT for losses that sum as well as count.
-SHORT_TO_SUM = 1000
+SHORT_TO_SUM = 400
 
 Floats = NDArray[np.float64]
+
+
+def split(
+    ranking_ptr: NDArray[np.int64], pairs: NDArray[np.int64], first: int, last: int, limit: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rankings first ... last - 1 that have at most `limit` pairs a member, and the others."""
+    short = pairs[first:last] <= limit * np.diff(ranking_ptr[first : last + 1])
+    return first + np.flatnonzero(short), first + np.flatnonzero(~short)
 
 
 def active_counts(
@@ -32,6 +40,7 @@ def active_counts(
     ranking_ptr: NDArray[np.int64],
     level_ptr: NDArray[np.int64],
     ranking_levels: NDArray[np.int64],
+    pairs: NDArray[np.int64],
     first: int,
     last: int,
     margin: float,
@@ -43,11 +52,10 @@ def active_counts(
 
     All arrays are those of the whole data set, in the members' order.
     """
-    size = np.diff(ranking_ptr[first : last + 1])
-    short = first + np.flatnonzero(size <= SHORT)
+    short, long = split(ranking_ptr, pairs, first, last, SHORT)
     if short.size:
         counting.count_direct(s, v, level_ptr, ranking_levels, short, margin, c, d)
-    for r in first + np.flatnonzero(size > SHORT):
+    for r in long:
         start, end = ranking_ptr[r], ranking_ptr[r + 1]
         levels = level_ptr[ranking_levels[r] : ranking_levels[r + 1] + 1]
         v_r = None if v is None else v[start:end]

@@ -17,7 +17,10 @@ from ._jit import kernel, summing_kernel
 def smooth_direct(
     s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, g: Any
 ) -> float:
-    """Sum of u v_i v_j phi(s_i - s_j) over the short rankings listed, pair by pair; g becomes its gradient."""
+    """Sum of u v_i v_j phi(s_i - s_j) over the short rankings listed, pair by pair; g becomes its gradient.
+
+    a and m are tuples: their length is known to the compiler, which unrolls the loop over terms.
+    """
     value = 0.0
     for t in range(rankings.size):
         r = rankings[t]
@@ -30,16 +33,19 @@ def smooth_direct(
             above = level_ptr[level + 1]
             winners, pull, weight = s[above:end], g[above:end], v[above:end]
             for i in range(level_ptr[level], above):
-                for k in range(a.size):
-                    base, factor, sum1, sum2 = s[i], u[r] * v[i] * a[k], 0.0, 0.0
-                    for j in range(winners.size):
-                        z = winners[j] - base
+                s_i, factor, sum1, sum2 = s[i], u[r] * v[i], 0.0, 0.0
+                for j in range(winners.size):
+                    z = winners[j] - s_i
+                    slope, phi = 0.0, 0.0
+                    for k in range(len(a)):
                         h = m[k] - z if z < m[k] else 0.0
-                        pull[j] -= 2.0 * factor * weight[j] * h
-                        sum1 += weight[j] * h
-                        sum2 += weight[j] * h * h
-                    g[i] += 2.0 * factor * sum1
-                    total += factor * sum2
+                        slope += 2.0 * a[k] * h
+                        phi += a[k] * h * h
+                    pull[j] -= factor * weight[j] * slope
+                    sum1 += weight[j] * slope
+                    sum2 += weight[j] * phi
+                g[i] += factor * sum1
+                total += factor * sum2
         value += total
     return value
 
@@ -59,14 +65,15 @@ def laplacian_direct(
             above = level_ptr[level + 1]
             winners, pull, weight, values = s[above:end], out[above:end], v[above:end], V[above:end]
             for i in range(level_ptr[level], above):
-                for k in range(a.size):
-                    base, factor, V_i, total = s[i], 2.0 * u[r] * v[i] * a[k], V[i], 0.0
-                    for j in range(winners.size):
-                        w = weight[j] if winners[j] - base < m[k] else 0.0
-                        flow = w * (V_i - values[j])
-                        pull[j] -= factor * flow
-                        total += flow
-                    out[i] += factor * total
+                s_i, factor, V_i, total = s[i], 2.0 * u[r] * v[i], V[i], 0.0
+                for j in range(winners.size):
+                    second = 0.0
+                    for k in range(len(a)):
+                        second += a[k] if winners[j] - s_i < m[k] else 0.0
+                    flow = weight[j] * second * (V_i - values[j])
+                    pull[j] -= factor * flow
+                    total += flow
+                out[i] += factor * total
 
 
 @kernel

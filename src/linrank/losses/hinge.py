@@ -32,7 +32,18 @@ class Hinge(Loss):
             first, last = int(p.blocks[block]), int(p.blocks[block + 1])
             with p.scratch.lend() as scratch:
                 active_counts(
-                    s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, first, last, self.margin, c, d, scratch
+                    s,
+                    p.v,
+                    p.ranking_ptr,
+                    p.level_ptr,
+                    p.ranking_levels,
+                    p.pairs,
+                    first,
+                    last,
+                    self.margin,
+                    c,
+                    d,
+                    scratch,
                 )
             value = hinge_sums(s, p.v, p.u, p.ranking_ptr, first, last, self.margin, c, d)
             scatter_block(d, 1.0 / p.total, p, block, gradient)

@@ -36,7 +36,7 @@ class SquaredHinges(Loss):
             s = scores.copy()
         gradient = np.zeros(scores.size)
         g = np.empty(s.size)
-        terms = np.array(self.a), np.array(self.m)
+        terms = self.a, self.m
 
         def evaluate(block: int) -> float:
             with p.scratch.lend() as scratch:
@@ -62,7 +62,7 @@ class HuberHinge(SquaredHinges):
         return HuberHinge((0.5 / mu, -0.5 / mu), (1.0, 1.0 - mu))
 
 
-Terms = tuple[FloatArray, FloatArray]
+Terms = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def _ones(p: Preferences) -> FloatArray:
@@ -72,8 +72,7 @@ def _ones(p: Preferences) -> FloatArray:
 def _split(p: Preferences, block: int) -> tuple[Any, Any]:
     """Rankings of a block that are compared pair by pair, and those that are sorted."""
     first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-    size = np.diff(p.ranking_ptr[first : last + 1])
-    return first + np.flatnonzero(size <= active.SHORT_TO_SUM), first + np.flatnonzero(size > active.SHORT_TO_SUM)
+    return active.split(p.ranking_ptr, p.pairs, first, last, active.SHORT_TO_SUM)
 
 
 def _evaluate_block(s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch) -> float:
@@ -187,7 +186,18 @@ class PairCurvature(Curvature):
             with p.scratch.lend() as scratch:
                 for a, m in zip(*self.terms, strict=True):
                     active.active_counts(
-                        self.s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, first, last, m, c, d, scratch
+                        self.s,
+                        p.v,
+                        p.ranking_ptr,
+                        p.level_ptr,
+                        p.ranking_levels,
+                        p.pairs,
+                        first,
+                        last,
+                        m,
+                        c,
+                        d,
+                        scratch,
                     )
                     n[here] += 2.0 * a * (c[here] + d[here])
 
