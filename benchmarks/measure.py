@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import platform
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,32 @@ def best_times(contestants: dict[str, Callable[[], Any]], repeats: int = 7) -> d
 def exponent(sizes: list[int], seconds: list[float]) -> float:
     """Growth exponent: the slope of log time over log size."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+class PeakMemory:
+    """Watches this process's resident memory while it is entered."""
+
+    def __enter__(self) -> PeakMemory:
+        import psutil
+
+        self._process, self._done = psutil.Process(), threading.Event()
+        self.start = self.peak = self._process.memory_info().rss
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.002):
+            self.peak = max(self.peak, self._process.memory_info().rss)
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    @property
+    def grown(self) -> float:
+        """Megabytes above the start."""
+        return (self.peak - self.start) / 2**20
 
 
 def machine() -> str:

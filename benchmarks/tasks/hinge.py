@@ -1,15 +1,14 @@
-"""Time and iterations to a certified gap: plain Algorithm 1, the bundle method, smoothed Newton; SVMrank's published time."""
+"""Time and iterations to a certified gap: Algorithm 1, bundle method, smoothed Newton; SVMrank's time beside them."""
 
 from __future__ import annotations
 
 import time
 import warnings
 
-from measure import report
-from problems import cadata, imdb, webis
-
 from linrank import ConvergenceWarning, LinearRanker
 from linrank.solvers import Bundle, Newton
+from measure import report
+from problems import cadata, imdb, webis
 
 #: Seconds of SVMrank on a machine of this kind.
 SVMRANK = {("cadata", 1e-2): 41.0, ("webis", 1e-4): 18.7, ("imdb", 1e-4): 58.7}

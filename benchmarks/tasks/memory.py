@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
-import psutil
-
 from linrank import LinearRanker
-from measure import report
+from measure import PeakMemory, report
 from problems import imdb
-
-
-class PeakMemory:
-    """Watches this process's resident memory while it is entered."""
-
-    def __enter__(self) -> PeakMemory:
-        self._process, self._done = psutil.Process(), threading.Event()
-        self.start = self.peak = self._process.memory_info().rss
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-        return self
-
-    def _watch(self) -> None:
-        while not self._done.wait(0.002):
-            self.peak = max(self.peak, self._process.memory_info().rss)
-
-    def __exit__(self, *error: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    @property
-    def grown(self) -> float:
-        """Megabytes above the start."""
-        return (self.peak - self.start) / 2**20
 
 
 def main() -> None:

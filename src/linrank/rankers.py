@@ -93,7 +93,7 @@ class LinearRanker(BaseEstimator):
     >>> from sklearn.datasets import load_diabetes
     >>> from linrank import LinearRanker
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> ranker = LinearRanker(loss="hinge").fit(X, y)
+    >>> ranker = LinearRanker().fit(X, y)
     >>> round(ranker.score(X, y), 2)
     0.76
     """

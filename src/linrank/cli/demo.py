@@ -26,7 +26,7 @@ def run(alpha: float, seed: int) -> None:
         "[bold]linrank demo[/]: rank diabetes patients by disease progression after one year\n"
         f"{len(train)} patients to train on, {len(test)} held out, {X.shape[1]} features (from scikit-learn)\n"
     )
-    ranker = LinearRanker(loss="hinge", alpha=alpha, verbose=1).fit(X[train], y[train])
+    ranker = LinearRanker(alpha=alpha, verbose=1).fit(X[train], y[train])
     console.print()
     _show_result(console, ranker, X, y, names, train, test)
     _show_weights(console, ranker, X[train], names)

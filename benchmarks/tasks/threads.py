@@ -1,0 +1,42 @@
+"""Two threads against one, beside a control that shows what two threads can give at that moment."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from linrank import RankingData
+from linrank._objective import Objective
+from linrank.engines import LocalEngine
+from linrank.losses import Hinge, SquaredHinge
+from linrank.testing import make_ranking
+from measure import best_times, report
+
+
+def control(n_threads: int) -> None:
+    """Sort eight arrays that fit the cache: no memory to share, no order to keep."""
+    arrays = [np.random.default_rng(k).standard_normal(100_000) for k in range(8)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(np.sort, arrays))
+
+
+def main() -> None:
+    X, y, qid = make_ranking(400_000, 50, 4000, 5)
+    data = RankingData(X, y, qid)
+    w = np.full(50, 0.1)
+    with LocalEngine(data, 1) as one, LocalEngine(data, 2) as two:
+        contestants = {"control 1": lambda: control(1), "control 2": lambda: control(2)}
+        for name, loss in (("hinge", Hinge()), ("squared_hinge", SquaredHinge())):
+            for n, engine in ((1, one), (2, two)):
+                objective = Objective(engine, loss, 1e-3, 50)
+                contestants[f"{name} and gradient {n}"] = lambda objective=objective: objective.at(w).gradient
+        for n, engine in ((1, one), (2, two)):
+            contestants[f"X w {n}"] = lambda engine=engine: engine.dot(w)
+        times = best_times(contestants, 15)
+    rows = [
+        {"what": name.removesuffix(" 1"), "ms on 1": 1e3 * t, "speed-up by 2": t / times[name[:-1] + "2"]}
+        for name, t in times.items()
+        if name.endswith(" 1")
+    ]
+    report("threads", rows)
