@@ -18,7 +18,7 @@ class Progress:
         self.data = data
         self._console: Any = None
         self._live: Any = None
-        self._last: Iteration | None = None
+        self._hidden: Iteration | None = None  # the last iteration, if it has not been printed for good
 
     def __enter__(self) -> Progress:
         if self.verbose > 0:
@@ -36,19 +36,20 @@ class Progress:
     ) -> None:
         if self._live is not None:
             self._live.stop()
-        if self._console is not None and self._last is not None and kind is None:
-            self._console.print(line(self._last), soft_wrap=True)
+        if self._console is not None and self._hidden is not None and kind is None:
+            self._console.print(line(self._hidden), soft_wrap=True)
 
     def __call__(self, iteration: Iteration) -> None:
         """Show one iteration; on a plain stream only iterations 1, 2, 4, 8, ... unless verbose > 1."""
         if self._console is None:
             return
-        self._last = iteration
+        self._hidden = iteration
         n = iteration.iteration
         if self._live is not None:
             self._live.update(line(iteration))
         elif self.verbose > 1 or n & (n - 1) == 0:
             self._console.print(line(iteration), soft_wrap=True)
+            self._hidden = None
 
 
 def describe(data: RankingData) -> str:

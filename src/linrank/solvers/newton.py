@@ -60,7 +60,7 @@ class Newton:
         target = self.tol * objective.value_at_zero
         point = tracker.objective.at(w)
         history: list[Iteration] = []
-        still = 0
+        still, decrement = 0, np.inf
         while True:
             progress = tracker.certify(point)
             still = 0 if progress else still + 1
@@ -70,8 +70,9 @@ class Newton:
             status = self._status(len(history), tracker.gap <= target, still)
             if status is not None:
                 return Solution(tracker.w, tracker.value, tracker.gap, status, history)
-            point = tracker.refine(point, target)
+            point = tracker.refine(point, target, decrement)
             line = point.along(directions.at(point))
+            decrement = -0.5 * line.slope  # about how far f was above its minimum before this step
             point = line.point(search(line, 1.0))
 
     def _status(self, iterations: int, converged: bool, still: int) -> Status | None:
@@ -101,7 +102,7 @@ class _Smooth:
         self.gap = max(self.value - lower, 0.0)
         return self.value < before[0] or self.gap < before[1]
 
-    def refine(self, point: Point, target: float) -> Point:
+    def refine(self, point: Point, target: float, decrement: float) -> Point:
         """The point to step from."""
         return point
 
@@ -125,10 +126,10 @@ class _Smoothed:
         self.gap = max(self.value - self.lower, 0.0)
         return progress
 
-    def refine(self, point: Point, target: float) -> Point:
-        """The point to step from: smoothed less, where smoothing is what the gap is made of."""
+    def refine(self, point: Point, target: float, decrement: float) -> Point:
+        """The point to step from: smoothed less, where smoothing is most of what is left to gain."""
         rest = float(point.gradient @ point.gradient) / (2.0 * self.objective.alpha)
-        if rest > self.smoothing or self.smoothing <= 0.5 * target:
+        if min(rest, decrement) > self.smoothing or self.smoothing <= 0.5 * target:
             return point
         self.smoothed = self.smoothed.narrowed(target, self.smoothing)
         self.objective = self.smoothed.objective
