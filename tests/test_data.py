@@ -1,11 +1,13 @@
 """RankingData: what it accepts, what it refuses and how it says so, and the preferences it makes."""
 
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from linrank import DataError, LinrankError, NoPairsError, ParameterError, RankingData
 from linrank.testing import enumerate_pairs, make_ranking
@@ -199,3 +201,32 @@ def test_fingerprint_sees_every_change():
     prints.append(RankingData(X5.astype(np.float32), Y5, Q5).fingerprint())
     assert len(set(prints)) == len(prints)
     assert RankingData(X5.copy(), list(Y5), Q5 + 7).fingerprint() == prints[0]
+
+
+@given(problem=problems(max_rows=25), seed=st.integers(0, 99))
+@settings(max_examples=300)
+def test_preferences_of_a_sample_are_those_among_its_rows(problem, seed):
+    m = problem.y.size
+    rows = np.flatnonzero(np.random.default_rng(seed).random(m) < 0.6)
+    try:
+        data = RankingData(np.zeros((m, 1)), problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    number = {int(row): k for k, row in enumerate(rows)}
+    expected = {(number[i], number[j]): c for (i, j), c in _spelled_out(data).items() if i in number and j in number}
+    part = data.preferences.restricted(rows, m)
+    if part is None:
+        assert not expected
+        return
+    found = _spelled_out(SimpleNamespace(preferences=part))
+    assert found == pytest.approx(expected)
+    assert part.total == pytest.approx(sum(expected.values()))
+
+
+def test_samples_are_the_same_every_time():
+    X, y, qid = make_ranking(5000, 3, 20, 4)
+    data = RankingData(X, y, qid, sample_weight=np.ones(5000) + qid)
+    one, two = data.sample(1000), data.sample(1000)
+    assert one.n_rows == 1000
+    assert one.fingerprint() == two.fingerprint()
+    assert RankingData(X, y, np.arange(5000) // 2).sample(3) is None

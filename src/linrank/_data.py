@@ -98,6 +98,26 @@ class RankingData:
         """Number of features d."""
         return int(self.X.shape[1])
 
+    def sample(self, n_rows: int) -> RankingData | None:
+        """Some n_rows of the rows, drawn at random but always the same; None if no pair is left among them."""
+        order = np.random.default_rng(0).permutation(self.n_rows)[:n_rows]
+        rows = np.sort(order)
+        preferences = self.preferences.restricted(rows, self.n_rows)
+        if preferences is None:
+            return None
+        part = object.__new__(RankingData)
+        for name, value in {
+            "X": self.X[rows],
+            "y": None if self.y is None else self.y[rows],
+            "query": self.query[rows],
+            "n_queries": self.n_queries,
+            "n_queries_without_pairs": 0,
+            "sample_weight": None if self.sample_weight is None else self.sample_weight[rows],
+            "preferences": preferences,
+        }.items():
+            object.__setattr__(part, name, value)
+        return part
+
     def fingerprint(self) -> str:
         """Digest of all that the empirical risk depends on: planes are kept only for the same data."""
         layout = sp.issparse(self.X) or bool(self.X.flags.c_contiguous)

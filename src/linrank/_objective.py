@@ -8,7 +8,7 @@ once, and everything evaluated on that line, points included, needs no other pro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -40,6 +40,9 @@ class Engine(Protocol):
     def hessian(self, curvature: Curvature) -> FloatArray:
         """X^T (curvature) X."""
 
+    def sample(self, n_rows: int) -> Engine | None:
+        """An engine for a sample of about n_rows rows, or None."""
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -55,6 +58,11 @@ class Objective:
     def value_at_zero(self) -> float:
         """f(0): the loss of equal scores."""
         return self.loss.value_at_zero
+
+    def sample(self, n_rows: int) -> Objective | None:
+        """The same objective over a sample of the rows, or None where that is no use."""
+        engine = self.engine.sample(n_rows)
+        return None if engine is None else replace(self, engine=engine)
 
     def scores(self, w: FloatArray) -> FloatArray:
         """X w in scaled units."""

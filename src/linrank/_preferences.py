@@ -15,7 +15,7 @@ its edges. Members without weight and rankings of a single level are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,37 @@ class Preferences:
     total: float
     n_pairs: int
     scratch: ScratchPool = field(default_factory=ScratchPool, repr=False, compare=False)
+
+    def restricted(self, rows: IntArray, n_rows: int) -> Preferences | None:
+        """The preferences among some of the n_rows rows, which are renumbered in the order given; None if none is left.
+
+        `n_pairs` counts a pair that is given twice twice.
+        """
+        number = np.full(n_rows, -1, dtype=np.int64)
+        number[rows] = np.arange(rows.size)
+        member = np.flatnonzero(number[self.row] >= 0)
+        level = np.searchsorted(self.level_ptr, member, side="right") - 1
+        ranking = np.searchsorted(self.ranking_levels, level, side="right") - 1
+        several = np.zeros(self.n_rankings, dtype=bool)
+        several[ranking[1:][(ranking[1:] == ranking[:-1]) & (level[1:] != level[:-1])]] = True
+        keep = several[ranking]
+        member, level, ranking = member[keep], level[keep], ranking[keep]
+        if member.size == 0:
+            return None
+        level_start = np.flatnonzero(np.r_[True, level[1:] != level[:-1]])
+        ranking_start = np.flatnonzero(np.r_[True, ranking[1:] != ranking[:-1]])
+        which = ranking[ranking_start]
+        block = np.searchsorted(self.blocks, which, side="right")  # a block's queries stay together
+        rankings = _Rankings(
+            row=number[self.row[member]],
+            v=None if self.v is None else self.v[member],
+            u=self.u[which],
+            query=block,
+            ranking_ptr=np.r_[ranking_start, member.size].astype(np.int64),
+            level_ptr=np.r_[level_start, member.size].astype(np.int64),
+            ranking_levels=np.r_[np.searchsorted(level_start, ranking_start), level_start.size].astype(np.int64),
+        )
+        return _finish(rankings, int(rankings.pair_counts().sum()), rows.size)
 
     @property
     def n_rankings(self) -> int:
@@ -142,7 +173,7 @@ def build(
         sources.append(_from_pairs(grades, *pairs))
         n_pairs += _count_new_pairs(grades, preferences, *pairs)
     rankings = sources[0] if len(sources) == 1 else _join(sources[0], sources[1])
-    return _finish(rankings, grades, query_weighting, n_pairs, grades.query.size)
+    return _finish(_weighted(rankings, grades, query_weighting), n_pairs, grades.query.size)
 
 
 def _from_grades(grades: Grades, *, chain: bool) -> _Rankings:
@@ -299,13 +330,18 @@ def _join(a: _Rankings, b: _Rankings) -> _Rankings:
     )
 
 
-def _finish(rankings: _Rankings, grades: Grades, query_weighting: str, n_pairs: int, n_rows: int) -> Preferences:
-    u, weight = rankings.u, rankings.pair_weights()
+def _weighted(rankings: _Rankings, grades: Grades, query_weighting: str) -> _Rankings:
+    """The rankings with their queries' weights multiplied in."""
+    u = rankings.u
     if query_weighting == "queries":
-        per_query = np.bincount(rankings.query, u * weight, minlength=grades.n_queries)
+        per_query = np.bincount(rankings.query, u * rankings.pair_weights(), minlength=grades.n_queries)
         u = u / per_query[rankings.query]
     if grades.u is not None:
         u = u * grades.u[rankings.query]
+    return replace(rankings, u=u)
+
+
+def _finish(rankings: _Rankings, n_pairs: int, n_rows: int) -> Preferences:
     v = rankings.v
     return Preferences(
         row=np.ascontiguousarray(rankings.row, dtype=np.int32),
@@ -313,11 +349,11 @@ def _finish(rankings: _Rankings, grades: Grades, query_weighting: str, n_pairs: 
         level_ptr=rankings.level_ptr,
         ranking_levels=rankings.ranking_levels,
         pairs=rankings.pair_counts(),
-        u=np.ascontiguousarray(u),
+        u=np.ascontiguousarray(rankings.u),
         v=None if v is None or np.all(v == 1) else np.ascontiguousarray(v),
         blocks=_blocks(rankings),
         in_order=rankings.row.size == n_rows and bool(np.all(rankings.row == np.arange(n_rows))),
-        total=float(np.sum(u * weight)),
+        total=float(np.sum(rankings.u * rankings.pair_weights())),
         n_pairs=n_pairs,
     )
 

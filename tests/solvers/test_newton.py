@@ -140,3 +140,15 @@ def test_features_over_twelve_orders_of_magnitude():
     raw = LinearRanker(scale=False, tol=1e-6).fit(stretched, y, qid)
     assert raw.status_ == "converged"
     assert raw.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Hinge()], ids=lambda loss: loss.name)
+def test_samples_first_end_at_the_same_optimum(loss):
+    X, y, qid = make_ranking(40_000, 8, 50, 5, noise=2.0)
+    with LocalEngine(RankingData(X, y, qid)) as engine:
+        objective = Objective(engine, loss, 1e-4, 8)
+        direct = Newton(tol=1e-6, samples=False).minimise(objective)
+        sampled = Newton(tol=1e-6).minimise(objective)
+    assert sampled.status is direct.status is Status.CONVERGED
+    assert sampled.value == pytest.approx(direct.value, abs=1e-6)
+    assert sampled.n_iter < direct.n_iter

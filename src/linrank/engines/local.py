@@ -105,6 +105,17 @@ class LocalEngine:
             return None
         return 2 + d / 16
 
+    def sample(self, n_rows: int) -> LocalEngine | None:
+        """An engine for a sample of the rows, on the same pool; None where rows are too few or no pair is left."""
+        if 3 * n_rows > self.data.n_rows:
+            return None
+        data = self.data.sample(n_rows)
+        if data is None:
+            return None
+        part = LocalEngine(data, self.n_threads)
+        part._pool = self._pool
+        return part
+
     def hessian(self, curvature: Curvature) -> FloatArray:
         """X^T (curvature) X, blocks of queries added in their order."""
         return curvature.hessian(self.data.X)

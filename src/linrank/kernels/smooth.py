@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._jit import kernel, summing_kernel
 
 
@@ -100,14 +102,35 @@ def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any)
 
 @kernel
 def loser_sums(
+    X: Any, row: Any, s: Any, v: Any, level_ptr: Any, ranking_levels: Any, terms: Any, tree: Any, D: Any
+) -> None:
+    """D_i = sum of 2 a v_j x_j over the active losers of each member of some rankings. O(n d log k).
+
+    With n_i the sum of 2 a v_j over all active partners, the rankings' Hessian is T + T^T with
+    T = X^T diag(u v) (n/2 X - D): one matrix product. Members are swept from the highest score down; losers enter a
+    Fenwick tree over levels whose nodes are feature vectors (`tree`, one row per level and one more). D has a row for
+    each member, from the first ranking's first; `ranking_levels` are those of the rankings given.
+    """
+    D[:] = 0.0
+    first = level_ptr[ranking_levels[0]]
+    for r in range(ranking_levels.size - 1):
+        levels = level_ptr[ranking_levels[r] : ranking_levels[r + 1] + 1]
+        start, end = levels[0], levels[-1]
+        order = np.argsort(s[start:end])
+        level_of = np.searchsorted(levels, np.arange(start, end), side="right") - 1
+        for k in range(len(terms[0])):
+            tree[: levels.size] = 0.0
+            _sweep_losers(
+                X, row[start:end], s[start:end], v[start:end], level_of, order, terms[0][k], terms[1][k],
+                tree[: levels.size], D[start - first : end - first],
+            )  # fmt: skip
+
+
+@kernel
+def _sweep_losers(
     X: Any, row: Any, s: Any, v: Any, level_of: Any, order: Any, a: float, m: float, tree: Any, D: Any
 ) -> None:
-    """Add to D_i, for each member of one ranking, the sum of 2 a v_j x_j over its active losers. O(n d log k).
-
-    With n_i the sum of 2 a v_j over all active partners, the ranking's Hessian is T + T^T with
-    T = X^T diag(u v) (n/2 X - D): one matrix product. Members are swept from the highest score down; losers enter a
-    Fenwick tree over levels whose nodes are feature vectors (`tree`, zeros, one row per level and one more).
-    """
+    """Add one term of one ranking to D."""
     n_rows, n_levels = row.size, tree.shape[0] - 1
     q = n_rows
     for p in range(n_rows - 1, -1, -1):

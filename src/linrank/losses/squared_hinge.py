@@ -62,6 +62,9 @@ class HuberHinge(SquaredHinges):
         return HuberHinge((0.5 / mu, -0.5 / mu), (1.0, 1.0 - mu))
 
 
+#: Members for which a part of the exact Hessian is built at a time: their rows stay in the cache.
+BATCH = 2048
+
 Terms = tuple[tuple[float, ...], tuple[float, ...]]
 
 
@@ -158,22 +161,27 @@ class PairCurvature(Curvature):
         return total + total.T
 
     def _half_hessian(self, X: Any, n: FloatArray, block: int) -> FloatArray:
-        p, v = self.p, _ones(self.p)
-        first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-        T = np.zeros((X.shape[1], X.shape[1]))
-        for r in range(first, last):
-            start, end = p.ranking_ptr[r : r + 2]
-            sizes = np.diff(p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1])
-            level_of = np.repeat(np.arange(sizes.size), sizes)
-            row, s = p.row[start:end], self.s[start:end]
-            order, D = np.argsort(s), np.zeros((row.size, X.shape[1]))
-            for a, m in zip(*self.terms, strict=True):
-                tree = np.zeros((sizes.size + 1, X.shape[1]))
-                smooth.loser_sums(X, row, s, v[start:end], level_of, order, a, m, tree, D)
-            rows = X[row].astype(np.float64, copy=False)
-            weight = (p.u[r] / p.total) * v[start:end, None]
-            T += rows.T @ (weight * (0.5 * n[start:end, None] * rows - D))
+        """T of kernels/smooth.py for the rankings of a block, a few thousand members at a time."""
+        p, v, d = self.p, _ones(self.p), X.shape[1]
+        T = np.zeros((d, d))
+        for first, last in self._batches(block):
+            members = slice(p.ranking_ptr[first], p.ranking_ptr[last])
+            levels = p.ranking_levels[first : last + 1]
+            D, tree = np.empty((members.stop - members.start, d)), np.empty((int(np.diff(levels).max()) + 1, d))
+            smooth.loser_sums(X, p.row, self.s, v, p.level_ptr, levels, self.terms, tree, D)
+            rows = X[p.row[members]].astype(np.float64, copy=False)
+            weight = np.repeat(p.u[first:last] / p.total, np.diff(p.ranking_ptr[first : last + 1])) * v[members]
+            D -= (0.5 * n[members])[:, None] * rows
+            T -= rows.T @ (weight[:, None] * D)
         return T
+
+    def _batches(self, block: int) -> list[tuple[int, int]]:
+        """Rankings of a block, cut about BATCH members apart."""
+        p = self.p
+        first, last = int(p.blocks[block]), int(p.blocks[block + 1])
+        number = (p.ranking_ptr[first:last] - p.ranking_ptr[first]) // BATCH
+        cuts = first + np.flatnonzero(np.r_[True, number[1:] != number[:-1]])
+        return list(zip(cuts.tolist(), [*cuts[1:].tolist(), last], strict=True))
 
     def _partner_weights(self) -> FloatArray:
         """Sum of 2 a v_j over each member's active partners."""

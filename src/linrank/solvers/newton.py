@@ -11,7 +11,8 @@ The certificate of a smooth objective is |grad f|^2 / (2 alpha), by strong conve
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -28,6 +29,11 @@ STALE = 4
 FORCING = 0.1
 #: Iterations without progress after which rounding is to blame.
 STALL = 5
+#: Rows of the samples on which a start from zero begins, and how many of them a feature needs to be told apart.
+SAMPLES = (5_000, 25_000, 125_000)
+ROWS_A_FEATURE = 20
+#: The gap to which samples are solved, relative to f(0).
+ROUGH = 1e-2
 
 
 @dataclass(frozen=True)
@@ -42,38 +48,56 @@ class Newton:
         Stop after so many iterations, with the best point and its honest gap.
     hessian : {"auto", "exact", "products"}
         Build exact Hessians when they pay, always, or never.
+    samples : bool
+        Whether a start from zero begins on samples of the rows.
     """
 
     tol: float = 1e-3
     max_iter: int = 1000
     hessian: str = "auto"
+    samples: bool = True
 
     def minimise(
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
     ) -> Solution:
-        """Minimise from `start`: weights or an earlier solution."""
-        begin = time.perf_counter()
+        """Minimise from `start`: weights or an earlier solution; from zero, over growing samples of the rows first."""
         given = start.w if isinstance(start, Solution) else start
-        w = zeros(objective) if given is None else given
-        tracker = _Smoothed(objective) if SmoothedHinge.applies_to(objective) else _Smooth(objective)
-        directions = _Directions(self.hessian)
+        run = _Run(zeros(objective) if given is None else given, _Directions(self.hessian), time.perf_counter())
         target = self.tol * objective.value_at_zero
-        point = tracker.objective.at(w)
-        history: list[Iteration] = []
-        still, decrement = 0, np.inf
+        if given is None and self.samples:
+            for part in _samples(objective):
+                self._descend(part, run, max(target, ROUGH * objective.value_at_zero), None, rough=True)
+        tracker = self._descend(objective, run, target, callback)
+        return Solution(tracker.w, tracker.value, tracker.gap, run.status, run.history)
+
+    def _descend(
+        self, objective: Objective, run: _Run, target: float, callback: Callback | None, rough: bool = False
+    ) -> _Smooth | _Smoothed:
+        """Newton steps on one objective, from where the run stands until its gap is within the target.
+
+        `rough`: also until there is less to gain than a sample can tell.
+        """
+        smoothed = SmoothedHinge.applies_to(objective)
+        tracker = _Smoothed(objective, run.mu) if smoothed else _Smooth(objective)
+        point = tracker.objective.at(run.w)
+        run.history, still, decrement = [], 0, np.inf
         while True:
-            progress = tracker.certify(point)
-            still = 0 if progress else still + 1
-            history.append(Iteration(len(history) + 1, tracker.value, tracker.gap, time.perf_counter() - begin))
+            still = 0 if tracker.certify(point) else still + 1
+            seconds = time.perf_counter() - run.begin
+            run.history.append(Iteration(len(run.history) + 1, tracker.value, tracker.gap, seconds))
             if callback is not None:
-                callback(history[-1])
-            status = self._status(len(history), tracker.gap <= target, still)
+                callback(run.history[-1])
+            converged = tracker.gap <= target or (rough and decrement <= 0.1 * target)
+            status = self._status(len(run.history), converged, still)
             if status is not None:
-                return Solution(tracker.w, tracker.value, tracker.gap, status, history)
+                run.status, run.w, run.mu = status, tracker.w, tracker.mu
+                return tracker
             point = tracker.refine(point, target, decrement)
-            line = point.along(directions.at(point))
-            decrement = -0.5 * line.slope  # about how far f was above its minimum before this step
-            point = line.point(search(line, 1.0))
+            line = point.along(run.directions.at(point))
+            trial = search(line, 1.0)
+            # About how far f was above its minimum before this step, if the quadratic model held all the way.
+            decrement = -0.5 * line.slope if 0.9 < trial.t < 1.1 else np.inf
+            point = line.point(trial)
 
     def _status(self, iterations: int, converged: bool, still: int) -> Status | None:
         if converged:
@@ -83,8 +107,32 @@ class Newton:
         return Status.MAX_ITER if iterations >= self.max_iter else None
 
 
+@dataclass
+class _Run:
+    """What is carried from one sample of the rows to the next."""
+
+    w: FloatArray
+    directions: _Directions
+    begin: float
+    mu: float = 1.0
+    status: Status = Status.MAX_ITER
+    history: list[Iteration] = field(default_factory=list)
+
+
+def _samples(objective: Objective) -> Iterator[Objective]:
+    """The objective over growing samples of the rows, where they say something about so many features."""
+    for n_rows in SAMPLES:
+        if n_rows >= ROWS_A_FEATURE * objective.n_features:
+            part = objective.sample(n_rows)
+            if part is None:
+                return
+            yield part
+
+
 class _Smooth:
     """The best point and its certificate, for a smooth objective."""
+
+    mu = 1.0
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
@@ -110,16 +158,23 @@ class _Smooth:
 class _Smoothed:
     """The hinge's best point and certificate, from points of a smoothed objective."""
 
-    def __init__(self, objective: Objective) -> None:
-        self.smoothed = SmoothedHinge(objective)
+    def __init__(self, objective: Objective, mu: float) -> None:
+        self.smoothed = SmoothedHinge(objective, mu)
         self.objective = self.smoothed.objective
         self.w = zeros(objective)
         self.value, self.lower, self.gap, self.smoothing = np.inf, -np.inf, np.inf, np.inf
+        self.smooth_value = np.inf  # the least value of the smoothed objective at its present width
+
+    @property
+    def mu(self) -> float:
+        """The width over which the hinge is rounded off."""
+        return self.smoothed.mu
 
     def certify(self, point: Point) -> bool:
         """Take note of a point; whether it improves on those before."""
         value, lower, self.smoothing = self.smoothed.bounds(point)
-        progress = value < self.value or lower > self.lower
+        progress = value < self.value or lower > self.lower or point.value < self.smooth_value
+        self.smooth_value = min(point.value, self.smooth_value)
         if value < self.value:
             self.w, self.value = point.w, value
         self.lower = max(self.lower, lower)
@@ -129,10 +184,10 @@ class _Smoothed:
     def refine(self, point: Point, target: float, decrement: float) -> Point:
         """The point to step from: smoothed less, where smoothing is most of what is left to gain."""
         rest = float(point.gradient @ point.gradient) / (2.0 * self.objective.alpha)
-        if min(rest, decrement) > self.smoothing or self.smoothing <= 0.5 * target:
+        if min(rest, 10.0 * decrement) > self.smoothing or self.smoothing <= 0.5 * target:
             return point
         self.smoothed = self.smoothed.narrowed(target, self.smoothing)
-        self.objective = self.smoothed.objective
+        self.objective, self.smooth_value = self.smoothed.objective, np.inf
         return self.objective.at_scores(point.w, point.scores, point.steps)
 
 
