@@ -230,3 +230,50 @@ def test_samples_are_the_same_every_time():
     assert one.n_rows == 1000
     assert one.fingerprint() == two.fingerprint()
     assert RankingData(X, y, np.arange(5000) // 2).sample(3) is None
+
+
+ODD_IDS = {
+    "huge floats": np.array([1e300, 1e300, 1e300, 2e300, 2e300]),
+    "NaN among strings": [np.nan, "a", "a", "b", "b"],
+    "NaT": np.array(["2020-01-01", "NaT", "2020-01-01", "2020-01-02", "2020-01-02"], dtype="datetime64[D]"),
+    "masked": np.ma.masked_array([0, 0, 0, 1, 1], mask=[1, 0, 0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("case", ODD_IDS)
+def test_ids_that_cannot_be_told_apart_are_refused(case):
+    with pytest.raises(DataError, match="qid"):
+        RankingData(X5, Y5, ODD_IDS[case])
+
+
+def test_ids_are_compared_as_they_are():
+    zero_bytes = np.array(["a", "a", "a", "a\0", "a\0"], dtype=object)
+    beyond_int64 = np.array([2**70, 2**70, 2**70, 2**70 + 1, 2**70 + 1], dtype=object)
+    for qid in (zero_bytes, beyond_int64, ["a", "a", "a", "a\0", "a\0"], [b"x", b"x", b"x", b"y", b"y"]):
+        assert RankingData(X5, Y5, qid).n_queries == 2
+
+
+def test_large_integers_are_different_utilities():
+    y = 2**60 + np.arange(5)
+    assert RankingData(X5, y).preferences.n_pairs == 10
+
+
+@pytest.mark.parametrize(
+    "y", [np.array(["2020-01-01"] * 5, dtype="datetime64[D]"), np.ma.masked_array(Y5, mask=[1, 0, 0, 0, 0])]
+)
+def test_dates_and_masks_are_no_utilities(y):
+    with pytest.raises(DataError, match="y h"):
+        RankingData(X5, y, Q5)
+
+
+def test_query_weight_as_a_series_by_qid():
+    import pandas as pd
+
+    by_qid = RankingData(X5, Y5, Q5, query_weight=pd.Series([2.0, 5.0], index=[1, 0]))
+    by_row = RankingData(X5, Y5, Q5, query_weight=[5.0, 5.0, 5.0, 2.0, 2.0])
+    np.testing.assert_array_equal(by_qid.preferences.u, by_row.preferences.u)
+
+
+def test_strided_features_are_made_contiguous_once():
+    X = np.random.default_rng(0).random((10, 8))
+    assert RankingData(X[::2, ::2], Y5, Q5).X.flags.c_contiguous

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linrank import ConvergenceWarning, DataError, LinearRanker, ParameterError
 from linrank.metrics import pairwise_accuracy
-from linrank.solvers import Bundle
+from linrank.solvers import Bundle, Newton
 from linrank.testing import make_ranking
 
 
@@ -194,6 +194,7 @@ def test_score_without_qid_is_refused_where_it_would_lie(problem):
 
 
 BAD = {"loss": "nonsense", "alpha": 0.0, "tol": -1.0, "max_iter": 0, "solver": "simplex", "n_jobs": 0}
+BAD |= {"scale": "no", "verbose": "x"}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -253,3 +254,55 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing_half_done():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         assert clone(ranker).set_params(max_iter=2).fit(X[:1000], y[:1000]).n_iter_ == 2
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-200])
+def test_scaling_survives_the_ends_of_the_range(problem, factor):
+    X, y, qid = problem
+    plain, extreme = (LinearRanker(tol=1e-6).fit(Z, y, qid) for Z in (X, X * factor))
+    assert extreme.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+    np.testing.assert_allclose(extreme.coef_ * factor, plain.coef_, rtol=1e-3)
+
+
+def test_a_failed_fit_leaves_the_fitted_ranker_alone(problem):
+    X, y, qid = problem
+    ranker = fit(problem, warm_start=True)
+    before = ranker.predict(X)
+    with pytest.raises(DataError):
+        ranker.fit(np.c_[X, X], y, qid)
+    with pytest.raises(ParameterError):
+        ranker.set_params(n_jobs=0).fit(np.c_[X, X], y, qid)
+    np.testing.assert_array_equal(ranker.predict(X), before)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("loss", LOSSES)
+def test_tiny_alpha_on_few_rows_converges(seed, loss):
+    X, y, _ = make_ranking(30, 25, 1, None, seed=seed)
+    for alpha in (1e-5, 1e-9):
+        assert LinearRanker(loss, alpha).fit(X, y).status_ == "converged"
+
+
+def test_blas_threads_are_given_back_when_fits_overlap():
+    from threadpoolctl import threadpool_info
+
+    from linrank import RankingData
+    from linrank.engines import LocalEngine
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before, data = threads(), RankingData([[0.0], [1.0]], [0, 1])
+    one, two = LocalEngine(data), LocalEngine(data)
+    one.__enter__()
+    two.__enter__()
+    one.__exit__(None, None, None)
+    assert set(threads()) == {1}
+    two.__exit__(None, None, None)
+    assert threads() == before
+
+
+@pytest.mark.parametrize("make", [lambda: Newton(hessian="none"), lambda: Newton(tol=0), lambda: Bundle(max_iter=0)])
+def test_solvers_check_their_own_parameters(make):
+    with pytest.raises(ParameterError):
+        make()

@@ -164,6 +164,8 @@ def check_features(X: Any) -> Any:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator="linrank")
     except ValueError as error:
         raise DataError(str(error)) from None
+    if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
+        X = np.ascontiguousarray(X)  # every product would copy it otherwise
     if X.shape[0] >= 2**31:
         raise DataError(f"X has {X.shape[0]} rows; at most 2**31 - 1 can be used: train on a sample of them.")
     if sp.issparse(X) and not X.has_sorted_indices:
@@ -181,30 +183,44 @@ def encode_queries(qid: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64
     """Return the number of each row's query, and the query ids in the order of those numbers."""
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    q = np.asarray(qid)
+    _refuse_masked("qid", qid)
+    q = _as_ids(qid)
     if q.ndim != 1 or q.size != n_rows:
         raise DataError(f"qid has shape {q.shape}, but X has {n_rows} rows: give one query id per row.")
     if q.dtype.kind == "f":
-        if not np.all(np.isfinite(q)) or np.any(q != np.floor(q)):
-            raise DataError("qid holds NaN or fractional numbers: give integers or strings.")
+        if not np.all(np.isfinite(q)) or np.any(q != np.floor(q)) or np.any(np.abs(q) > 2.0**53):
+            raise DataError("qid holds NaN, fractional or huge floating-point numbers: give integers or strings.")
         q = q.astype(np.int64)
     elif q.dtype.kind == "O":
         q = _check_object_ids(q)
+    elif q.dtype.kind in "Mm" and np.any(np.isnat(q)):
+        raise DataError("qid holds NaT: give every row a query.")
     elif q.dtype.kind not in "biuUSMm":
         raise DataError(f"qid of type {q.dtype} cannot name queries: give integers or strings.")
     if q.dtype.kind in "iu" and np.all(q[1:] >= q[:-1]):  # sorted already: no need to sort again
         new = np.r_[True, q[1:] != q[:-1]][: q.size]
         return np.cumsum(new, dtype=np.int64) - 1, q[new]
-    ids, query = np.unique(q, return_inverse=True)
+    ids, query = np.unique(q, return_inverse=True)  # of objects too: they are all strings or all integers
     return query.astype(np.int64, copy=False), ids
 
 
+def _as_ids(qid: ArrayLike) -> NDArray[Any]:
+    """Keep a list of mixed types as objects: numpy would turn NaN among strings into the query "nan"."""
+    q = np.asarray(qid)
+    if isinstance(qid, (list, tuple)) and q.dtype.kind in "USf":
+        objects = np.empty(len(qid), dtype=object)
+        objects[:] = qid
+        return objects if q.dtype.kind in "US" or any(value is None for value in qid) else q
+    return q.astype(object) if q.dtype.kind == "T" else q  # numpy's StringDType
+
+
 def _check_object_ids(q: NDArray[Any]) -> NDArray[Any]:
+    """Number ids by their own equality: numpy's fixed-width strings would drop trailing zero bytes."""
     kinds = {type(value) for value in q.tolist()}
-    if all(issubclass(kind, str) for kind in kinds):
-        return q.astype(np.str_)
-    if all(issubclass(kind, (bool, int, np.integer)) for kind in kinds):
-        return q.astype(np.int64)
+    text = all(issubclass(kind, str) for kind in kinds) or all(issubclass(kind, bytes) for kind in kinds)
+    whole = all(issubclass(kind, (bool, int, np.integer)) for kind in kinds)
+    if text or whole:
+        return q
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise DataError(f"qid holds values of type {names}: give integers only, or strings only, and no None.")
 
@@ -218,12 +234,15 @@ def _check_rows(
     pairs: ArrayLike | None,
 ) -> tuple[Grades, FloatArray | None]:
     if y is None and pairs is None:
-        raise DataError("fit requires y to be passed, but the target y is None: give y, or pairs, or both.")
+        raise DataError("This requires y to be passed, but the target y is None: give y, or pairs to fit on.")
     query, ids = encode_queries(qid, n_rows)
     values = None if y is None else check_utilities(y, n_rows)
     level = None
     if values is not None:
-        level = np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
+        # Integers are compared as they are: beyond 2^53 a float would tie what differs.
+        given = np.asarray(y).ravel()
+        exact = given if given.dtype.kind in "iu" else values
+        level = np.unique(exact, return_inverse=True)[1].astype(np.int64, copy=False)
     v = None if sample_weight is None else _check_weights("sample_weight", sample_weight, n_rows)
     u = None if query_weight is None else _check_query_weight(query_weight, query, ids)
     return Grades(query=query, level=level, n_queries=ids.size, v=v, u=u), values
@@ -231,8 +250,9 @@ def _check_rows(
 
 def check_utilities(y: ArrayLike, n_rows: int) -> FloatArray:
     """Return y as finite float64 values, one per row."""
-    if np.iscomplexobj(np.asarray(y)):
-        raise DataError("y holds complex numbers: give real utilities.")
+    _refuse_masked("y", y)
+    if np.asarray(y).dtype.kind in "cMm":
+        raise DataError(f"y holds {np.asarray(y).dtype} values: give real numbers (of dates, the days since some day).")
     try:
         values = np.asarray(column_or_1d(y, warn=True)).astype(np.float64)
     except (ValueError, TypeError) as error:
@@ -242,6 +262,11 @@ def check_utilities(y: ArrayLike, n_rows: int) -> FloatArray:
     if not np.all(np.isfinite(values)):
         raise DataError("y contains NaN or infinity: drop those rows or give them a utility.")
     return values
+
+
+def _refuse_masked(name: str, values: Any) -> None:
+    if np.ma.is_masked(values):
+        raise DataError(f"{name} has masked entries: fill them in or drop their rows.")
 
 
 def _check_weights(name: str, weights: ArrayLike, size: int) -> FloatArray:
@@ -261,6 +286,9 @@ def _check_weights(name: str, weights: ArrayLike, size: int) -> FloatArray:
 def _check_query_weight(
     weight: ArrayLike | Mapping[Any, float], query: NDArray[np.int64], ids: NDArray[Any]
 ) -> FloatArray:
+    series: Any = weight
+    if hasattr(series, "to_dict") and hasattr(series, "index") and len(series) != query.size:
+        weight = series.to_dict()  # a Series that is not by row is by qid
     if isinstance(weight, Mapping):
         names = ids.tolist()
         missing = [name for name in names if name not in weight]
@@ -285,6 +313,8 @@ def _check_pairs(pairs: ArrayLike, grades: Grades) -> tuple[NDArray[np.int64], N
         p = np.asarray(pairs, dtype=np.float64)
     except (ValueError, TypeError) as error:
         raise DataError(f"pairs must hold numbers, (winner row, loser row[, weight]): {error}.") from None
+    if p.size == 0:
+        p = p.reshape(0, 2)
     if p.ndim != 2 or p.shape[1] not in (2, 3):
         raise DataError(f"pairs has shape {p.shape}: give (n, 2), or (n, 3) with weights.")
     rows, n_rows = p[:, :2], grades.query.size

@@ -37,8 +37,8 @@ class Engine(Protocol):
     def hessian_passes(self) -> float | None:
         """Cost of an exact Hessian in passes over X; None where it cannot be had."""
 
-    def hessian(self, curvature: Curvature) -> FloatArray:
-        """X^T (curvature) X."""
+    def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:
+        """X^T (curvature) X with the columns of X divided by `scale`."""
 
     def sample(self, n_rows: int) -> Engine | None:
         """An engine for a sample of about n_rows rows, or None."""
@@ -108,6 +108,12 @@ class Point:
         return self.risk + 0.5 * self.objective.alpha * float(self.w @ self.w)
 
     @property
+    def rounding(self) -> float:
+        """About how far rounding may have moved the value: certificates add it."""
+        terms = self.risk + float(np.abs(self.loss.gradient) @ np.abs(self.scores))
+        return 4.0 * float(np.finfo(np.float64).eps) * (self.value + terms)
+
+    @property
     def gradient(self) -> FloatArray:
         """A (sub)gradient of f at w."""
         return self.risk_gradient + self.objective.alpha * self.w
@@ -119,9 +125,7 @@ class Point:
 
     def hessian(self) -> FloatArray:
         """The exact d x d Hessian, for smooth losses."""
-        H = self.objective.engine.hessian(self._curvature)
-        if self.objective.scale is not None:
-            H = H / np.outer(self.objective.scale, self.objective.scale)
+        H = self.objective.engine.hessian(self._curvature, self.objective.scale)
         H[np.diag_indices_from(H)] += self.objective.alpha
         return H
 

@@ -16,6 +16,7 @@ its edges. Members without weight and rankings of a single level are left out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,11 @@ class Preferences:
             ranking_levels=np.r_[np.searchsorted(level_start, ranking_start), level_start.size].astype(np.int64),
         )
         return _finish(rankings, int(rankings.pair_counts().sum()), rows.size)
+
+    @cached_property
+    def member_weights(self) -> FloatArray:
+        """V as an array, ones where it is None."""
+        return np.ones(self.row.size) if self.v is None else self.v
 
     @property
     def n_rankings(self) -> int:

@@ -176,13 +176,16 @@ class LinearRanker(BaseEstimator):
             preferences=self.preferences,
             query_weighting=self.query_weighting,
         )
-        validate_data(self, X, skip_check_array=True)  # feature names and their number only
-        with LocalEngine(data, self.n_jobs) as engine, Progress(self.verbose, data) as progress:
+        engine = LocalEngine(data, self.n_jobs)
+        with engine, Progress(self.verbose, data) as progress:
             scale = engine.column_scale() if self.scale else None
             objective = Objective(engine, LOSSES[self.loss], float(self.alpha), data.n_features, scale)
             risk_key = (data.fingerprint(), self.loss, bool(self.scale)) if self.warm_start else None
-            start = self._start(risk_key, scale)
+            start = self._start(data, risk_key, scale)
             solution = self._solver(engine).minimise(objective, start, progress)
+        if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
+            raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
+        validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
         return self
 
@@ -234,6 +237,11 @@ class LinearRanker(BaseEstimator):
         _check_number("max_iter", self.max_iter, above=0)
         if int(self.max_iter) != self.max_iter:
             raise ParameterError(f"max_iter={self.max_iter!r} must be a whole number.")
+        for name in ("scale", "warm_start"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ParameterError(f"{name}={getattr(self, name)!r} must be True or False.")
+        if not isinstance(self.verbose, (bool, int, np.integer)):
+            raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
         if not isinstance(self.solver, (Bundle, Newton)):
             check_choice("solver", self.solver, ("auto", *SOLVERS))
 
@@ -246,12 +254,12 @@ class LinearRanker(BaseEstimator):
             name = "newton" if self.loss != "hinge" or wide else "bundle"
         return SOLVERS[name](tol=self.tol, max_iter=int(self.max_iter))
 
-    def _start(self, risk_key: Any, scale: FloatArray | None) -> Solution | FloatArray | None:
+    def _start(self, data: RankingData, risk_key: Any, scale: FloatArray | None) -> Solution | FloatArray | None:
         if not self.warm_start or getattr(self, "coef_", None) is None:
             return None
-        if self.coef_.size != self.n_features_in_:
+        if self.coef_.size != data.n_features:
             raise DataError(
-                f"warm_start: X has {self.n_features_in_} features, the last fit had {self.coef_.size}: "
+                f"warm_start: X has {data.n_features} features, the last fit had {self.coef_.size}: "
                 "set warm_start=False or give the same features."
             )
         w: FloatArray = self.coef_ if scale is None else self.coef_ * scale

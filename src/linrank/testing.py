@@ -147,7 +147,7 @@ class PairHinge(Loss):
     """PairRSVM, the paper's baseline: the hinge loss by a walk over all pairs of rows, O(m^2). Unit weights."""
 
     name: ClassVar[str] = "pair_hinge"
-    value_at_zero: ClassVar[float] = 1.0
+    value_at_zero = 1.0
 
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
         """Value and subgradient by Lemmas 1 and 2, with c and d counted pair by pair."""

@@ -45,8 +45,12 @@ class Matrix(ABC):
         """X[rows]^T g[rows]."""
 
     @abstractmethod
-    def squared_deviations(self, v: FloatArray, mean: FloatArray, block: int) -> FloatArray:
-        """Sum over the block's rows of v_i (X_ij - mean_j)^2, for each column j."""
+    def largest(self, block: int) -> FloatArray:
+        """Largest |X_ij| over the block's rows, for each column j."""
+
+    @abstractmethod
+    def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
+        """Sum over the block's rows of v_i ((X_ij - mean_j) / unit_j)^2, for each column j."""
 
 
 class DenseMatrix(Matrix):
@@ -80,11 +84,16 @@ class DenseMatrix(Matrix):
             total += g[start:end] @ piece
         return total
 
-    def squared_deviations(self, v: FloatArray, mean: FloatArray, block: int) -> FloatArray:
-        """Sum of v_i (X_ij - mean_j)^2 over the block."""
+    def largest(self, block: int) -> FloatArray:
+        """Largest |X_ij| over the block's rows."""
+        first, last = self.rows(block)
+        return np.maximum(self.X[first:last].max(axis=0), -self.X[first:last].min(axis=0)).astype(np.float64)
+
+    def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
+        """Sum of v_i ((X_ij - mean_j) / unit_j)^2 over the block."""
         total = np.zeros(self.shape[1])
         for start, end, piece in self._pieces(block):
-            total += v[start:end] @ np.square(piece - mean)
+            total += v[start:end] @ np.square((piece - mean) / unit)
         return total
 
 
@@ -110,12 +119,20 @@ class SparseMatrix(Matrix):
         products.csr_transpose_dot(self.data, self.indices, self.indptr, g, *self.rows(block), total)
         return total
 
-    def squared_deviations(self, v: FloatArray, mean: FloatArray, block: int) -> FloatArray:
-        """Sum of v_i (X_ij - mean_j)^2 over the block, its zeros included."""
+    def largest(self, block: int) -> FloatArray:
+        """Largest |X_ij| over the block's rows."""
+        total = np.zeros(self.shape[1])
+        products.csr_largest(self.data, self.indices, self.indptr, *self.rows(block), total)
+        return total
+
+    def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
+        """Sum of v_i ((X_ij - mean_j) / unit_j)^2 over the block, its zeros included."""
         total, seen = np.zeros(self.shape[1]), np.zeros(self.shape[1])
         first, last = self.rows(block)
-        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, mean, first, last, total, seen)
-        return total + (v[first:last].sum() - seen) * np.square(mean)
+        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, mean, unit, first, last, total, seen)
+        rows = float(v[first:last].sum())
+        zeros = np.where(rows - seen > 1e-12 * rows, rows - seen, 0.0)  # or the sums' rounding would count as zeros
+        return total + zeros * np.square(mean / unit)
 
 
 def as_matrix(X: Any) -> Matrix:

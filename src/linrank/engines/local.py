@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -35,6 +36,31 @@ def count_threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
+class _OneBlasThread:
+    """Keeps BLAS on one thread while any engine is entered; the last one out restores what was before."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = threading.Lock(), 0
+        self._limits: Any = None
+
+    def enter(self) -> None:
+        """Count one engine more."""
+        with self._lock:
+            if self._users == 0:
+                self._limits = threadpool_limits(1, user_api="blas")
+            self._users += 1
+
+    def leave(self) -> None:
+        """Count one engine less."""
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limits.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
+
+
 class LocalEngine:
     """Products with X and losses of its scores, on `n_jobs` threads; a context manager.
 
@@ -47,10 +73,9 @@ class LocalEngine:
         self.matrix = as_matrix(data.X)
         self.n_threads = count_threads(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
-        self._blas: Any = None
 
     def __enter__(self) -> LocalEngine:
-        self._blas = threadpool_limits(1, user_api="blas")
+        _one_blas_thread.enter()
         members = self.data.preferences.row.size
         if self.matrix.n_blocks > 1 or self.n_threads > 1 or members > SMALL or self._entries() > SMALL:
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank")
@@ -62,7 +87,7 @@ class LocalEngine:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
-        self._blas.restore_original_limits()
+        _one_blas_thread.leave()
 
     def _entries(self) -> int:
         return int(self.data.X.size)
@@ -103,7 +128,7 @@ class LocalEngine:
         d = self.data.n_features
         if sp.issparse(self.data.X) or d > MAX_HESSIAN or longest * d > LARGEST_RANKING:
             return None
-        return 2 + d / 16
+        return (2 + d / 16) * max(1.0, p.row.size / self.data.n_rows)
 
     def sample(self, n_rows: int) -> LocalEngine | None:
         """An engine for a sample of the rows, on the same pool; None where rows are too few or no pair is left."""
@@ -116,18 +141,22 @@ class LocalEngine:
         part._pool = self._pool
         return part
 
-    def hessian(self, curvature: Curvature) -> FloatArray:
-        """X^T (curvature) X, blocks of queries added in their order."""
-        return curvature.hessian(self.data.X)
+    def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:
+        """X^T (curvature) X with the columns of X divided by `scale`, blocks of queries added in their order."""
+        return curvature.hessian(self.data.X, scale)
 
     def column_scale(self) -> FloatArray:
         """Standard deviation of each column, weighted by rows; 1 for columns that are constant to rounding."""
         v = self.data.sample_weight
-        v = np.ones(self.data.n_rows) if v is None else v
+        if v is None or not np.any(v):  # explicit pairs may stand on rows without weight
+            v = np.ones(self.data.n_rows)
+        blocks = range(self.matrix.n_blocks)
+        largest = np.max(self.map(self.matrix.largest, blocks), axis=0)
+        unit = np.where(largest > 0, largest, 1.0)  # squares of numbers up to 1 neither over- nor underflow
         total = float(v.sum())
-        mean = self.transpose_dot(v) / total
-        parts = self.map(lambda block: self.matrix.squared_deviations(v, mean, block), range(self.matrix.n_blocks))
-        variance = np.sum(parts, axis=0) / total
-        # The rounding of the mean itself, added up over the rows, is the variance of a constant column.
-        rounding = np.square(self.data.n_rows * np.finfo(np.float64).eps * mean)
-        return np.where(variance > rounding, np.sqrt(variance), 1.0)
+        mean = self.transpose_dot(v / total)
+        parts = self.map(lambda block: self.matrix.squared_deviations(v / total, mean, unit, block), blocks)
+        deviation = unit * np.sqrt(np.sum(parts, axis=0))
+        # A constant column deviates from its mean by the mean's rounding, which grows like the root of the rows.
+        rounding = np.finfo(np.float64).eps * (64 + 8 * np.sqrt(self.data.n_rows)) * np.abs(mean)
+        return np.where(deviation > rounding, deviation, 1.0)

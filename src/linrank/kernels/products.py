@@ -41,16 +41,23 @@ def csr_transpose_dot(data: Any, indices: Any, indptr: Any, g: Any, first: int, 
 
 @kernel
 def csr_squared_deviations(
-    data: Any, indices: Any, indptr: Any, v: Any, mean: Any, first: int, last: int, out: Any, seen: Any
+    data: Any, indices: Any, indptr: Any, v: Any, mean: Any, unit: Any, first: int, last: int, out: Any, seen: Any
 ) -> None:
-    """out[j] += sum of v_i (X_ij - mean_j)^2 and seen[j] += sum of v_i, over the non-zeros of a block."""
+    """out[j] += sum of v_i ((X_ij - mean_j) / unit_j)^2 and seen[j] += sum of v_i, over the non-zeros of a block."""
     for i in range(first, last):
         v_i = v[i]
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
-            deviation = data[k] - mean[j]
+            deviation = (data[k] - mean[j]) / unit[j]
             out[j] += v_i * deviation * deviation
             seen[j] += v_i
+
+
+@kernel
+def csr_largest(data: Any, indices: Any, indptr: Any, first: int, last: int, out: Any) -> None:
+    """out[j] = max(out[j], |X_ij|) over rows first <= i < last. O(non-zeros)."""
+    for k in range(indptr[first], indptr[last]):
+        out[indices[k]] = max(out[indices[k]], abs(data[k]))
 
 
 @kernel

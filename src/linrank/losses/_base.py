@@ -37,15 +37,19 @@ class Curvature(ABC):
         """Hessian times a vector over the rows."""
 
     @abstractmethod
-    def hessian(self, X: Any) -> FloatArray:
-        """X^T (Hessian) X for dense features X."""
+    def hessian(self, X: Any, scale: FloatArray | None = None) -> FloatArray:
+        """X^T (Hessian) X for dense features X, their columns divided by `scale`."""
 
 
 class Loss(ABC):
     """Mean of phi(s_i - s_j) over the preferences, weighted by c_ij."""
 
     name: ClassVar[str]
-    value_at_zero: ClassVar[float]  # phi(0), the mean loss when all scores are equal
+
+    @property
+    @abstractmethod
+    def value_at_zero(self) -> float:
+        """phi(0), the mean loss when all scores are equal."""
 
     @abstractmethod
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:

@@ -21,7 +21,11 @@ class Hinge(Loss):
     margin: float = 1.0
 
     name: ClassVar[str] = "hinge"
-    value_at_zero: ClassVar[float] = 1.0
+
+    @property
+    def value_at_zero(self) -> float:
+        """phi(0)."""
+        return max(0.0, self.margin)
 
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
         """Value and a subgradient at the scores; a pair exactly at the margin counts as inactive."""

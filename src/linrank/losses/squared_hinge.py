@@ -26,7 +26,11 @@ class SquaredHinges(Loss):
     a: tuple[float, ...] = (1.0,)
     m: tuple[float, ...] = (1.0,)
     name: ClassVar[str] = "squared_hinge"
-    value_at_zero: ClassVar[float] = 1.0
+
+    @property
+    def value_at_zero(self) -> float:
+        """phi(0)."""
+        return sum(a * max(0.0, m) ** 2 for a, m in zip(self.a, self.m, strict=True))
 
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
         """Value and gradient at the scores, with their curvature for Hessian products."""
@@ -56,6 +60,8 @@ class SquaredHinge(SquaredHinges):
 class HuberHinge(SquaredHinges):
     """The hinge with its kink rounded off over a width mu: 0 above 1, 1 - z - mu/2 below 1 - mu, a parabola between."""
 
+    name: ClassVar[str] = "huber_hinge"
+
     @staticmethod
     def of_width(mu: float) -> HuberHinge:
         """The loss for one width."""
@@ -68,10 +74,6 @@ BATCH = 2048
 Terms = tuple[tuple[float, ...], tuple[float, ...]]
 
 
-def _ones(p: Preferences) -> FloatArray:
-    return np.ones(p.row.size) if p.v is None else p.v
-
-
 def _split(p: Preferences, block: int) -> tuple[Any, Any]:
     """Rankings of a block that are compared pair by pair, and those that are sorted."""
     first, last = int(p.blocks[block]), int(p.blocks[block + 1])
@@ -80,7 +82,7 @@ def _split(p: Preferences, block: int) -> tuple[Any, Any]:
 
 def _evaluate_block(s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch) -> float:
     short, long = _split(p, block)
-    v = _ones(p)
+    v = p.member_weights
     value = 0.0
     if short.size:
         value += smooth.smooth_direct(s, v, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
@@ -142,7 +144,7 @@ class PairCurvature(Curvature):
         return out
 
     def _multiply(self, block: int, prepared: Any, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
-        p, v = self.p, _ones(self.p)
+        p, v = self.p, self.p.member_weights
         short, long = _split(p, block)
         if short.size:
             smooth.laplacian_direct(self.s, v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out)
@@ -153,16 +155,16 @@ class PairCurvature(Curvature):
             S = np.add(*view.sums(v[start:end] * V[start:end], scratch))
             smooth.laplacian_sums(v[start:end], p.u[r], a, n, V[start:end], S, out[start:end])
 
-    def hessian(self, X: Any) -> FloatArray:
-        """X^T L X for dense features of the rows, ranking by ranking: O(members (d^2 + d log k))."""
+    def hessian(self, X: Any, scale: FloatArray | None = None) -> FloatArray:
+        """X^T L X for dense features X / scale of the rows, ranking by ranking: O(members (d^2 + d log k))."""
         total, n = np.zeros((X.shape[1], X.shape[1])), self._partner_weights()
-        for T in self.map(lambda block: self._half_hessian(X, n, block), range(self.p.n_blocks)):
+        for T in self.map(lambda block: self._half_hessian(X, scale, n, block), range(self.p.n_blocks)):
             total += T
         return total + total.T
 
-    def _half_hessian(self, X: Any, n: FloatArray, block: int) -> FloatArray:
+    def _half_hessian(self, X: Any, scale: FloatArray | None, n: FloatArray, block: int) -> FloatArray:
         """T of kernels/smooth.py for the rankings of a block, a few thousand members at a time."""
-        p, v, d = self.p, _ones(self.p), X.shape[1]
+        p, v, d = self.p, self.p.member_weights, X.shape[1]
         T = np.zeros((d, d))
         for first, last in self._batches(block):
             members = slice(p.ranking_ptr[first], p.ranking_ptr[last])
@@ -171,6 +173,8 @@ class PairCurvature(Curvature):
             smooth.loser_sums(X, p.row, self.s, v, p.level_ptr, levels, self.terms, tree, D)
             rows = X[p.row[members]].astype(np.float64, copy=False)
             weight = np.repeat(p.u[first:last] / p.total, np.diff(p.ranking_ptr[first : last + 1])) * v[members]
+            if scale is not None:  # before anything is squared: features may lie near the ends of the range
+                rows, D = rows / scale, D / scale
             D -= (0.5 * n[members])[:, None] * rows
             T -= rows.T @ (weight[:, None] * D)
         return T

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from .._errors import ParameterError
 from .._preferences import FloatArray
 
 
@@ -25,6 +26,14 @@ class Status(StrEnum):
             Status.MAX_ITER: "max_iter was reached: raise max_iter, tol or alpha, or use scale=True.",
             Status.STALLED: "Rounding leaves no room for progress: raise tol or alpha, or use scale=True.",
         }[self]
+
+
+def check_limits(tol: float, max_iter: int) -> None:
+    """Refuse a tolerance or an iteration limit that no solver can keep."""
+    if not tol > 0:
+        raise ParameterError(f"tol={tol!r} must be above 0.")
+    if max_iter < 1:
+        raise ParameterError(f"max_iter={max_iter!r} must be at least 1.")
 
 
 class Iteration(NamedTuple):

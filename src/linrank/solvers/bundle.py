@@ -19,7 +19,7 @@ import numpy as np
 
 from .._objective import Objective, Point, Trial, zeros
 from .._preferences import FloatArray
-from ._base import Callback, Iteration, Solution, Status
+from ._base import Callback, Iteration, Solution, Status, check_limits
 from ._line import search
 from ._simplex import maximise_over_simplex
 
@@ -54,6 +54,9 @@ class Bundle:
     max_iter: int = 1000
     line_search: bool = True
 
+    def __post_init__(self) -> None:
+        check_limits(self.tol, self.max_iter)
+
     def minimise(
         self,
         objective: Objective,
@@ -73,7 +76,7 @@ class Bundle:
             w_t = model.minimise()
             still = 0 if model.lower_bound > lower else still + 1
             lower = max(lower, model.lower_bound)
-            gap = max(best.value - lower, 0.0)
+            gap = max(best.value - lower, 0.0) + best.rounding
             history.append(Iteration(len(history) + 1, best.value, gap, clock() - begin))
             if callback is not None:
                 callback(history[-1])

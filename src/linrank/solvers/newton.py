@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from .._errors import ParameterError
 from .._objective import Objective, Point, zeros
 from .._preferences import FloatArray
 from .._smoothing import SmoothedHinge
-from ._base import Callback, Iteration, Solution, Status
+from ._base import Callback, Iteration, Solution, Status, check_limits
 from ._line import search
 
 #: Steps of conjugate gradients after which a preconditioner is out of date.
@@ -56,6 +57,11 @@ class Newton:
     max_iter: int = 1000
     hessian: str = "auto"
     samples: bool = True
+
+    def __post_init__(self) -> None:
+        check_limits(self.tol, self.max_iter)
+        if self.hessian not in ("auto", "exact", "products"):
+            raise ParameterError(f"hessian={self.hessian!r} is not known: use 'auto', 'exact' or 'products'.")
 
     def minimise(
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
@@ -142,7 +148,7 @@ class _Smooth:
     def certify(self, point: Point) -> bool:
         """Take note of a point; whether it improves on those before."""
         gradient = point.gradient
-        lower = point.value - float(gradient @ gradient) / (2.0 * self.objective.alpha)
+        lower = max(point.value - float(gradient @ gradient) / (2.0 * self.objective.alpha), 0.0) - point.rounding
         before = self.value, self.gap
         lower = max(lower, self.value - self.gap) if np.isfinite(self.gap) else lower
         if point.value < self.value:
@@ -173,6 +179,7 @@ class _Smoothed:
     def certify(self, point: Point) -> bool:
         """Take note of a point; whether it improves on those before."""
         value, lower, self.smoothing = self.smoothed.bounds(point)
+        lower = max(lower, 0.0) - point.rounding
         progress = value < self.value or lower > self.lower or point.value < self.smooth_value
         self.smooth_value = min(point.value, self.smooth_value)
         if value < self.value:
@@ -224,7 +231,8 @@ class _Directions:
         r = -point.gradient
         x, z = np.zeros_like(r), self._precondition(r)
         p, rz = z, float(r @ z)
-        goal = FORCING**2 * rz
+        # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
+        goal, plain_goal = FORCING**2 * rz, FORCING**2 * float(r @ r)
         for _ in range(limit):
             Hp = point.hessian_product(p)
             curvature = float(p @ Hp)
@@ -234,7 +242,7 @@ class _Directions:
             x, r = x + step * p, r - step * Hp
             z = self._precondition(r)
             rz, before = float(r @ z), rz
-            if rz <= goal:
+            if rz <= goal and float(r @ r) <= plain_goal:
                 return x, True
             p = z + (rz / before) * p
         return x, False
