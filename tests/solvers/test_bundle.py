@@ -114,3 +114,17 @@ def test_idle_planes_are_forgotten_and_the_bound_stands(monkeypatch):
         assert len(solution.state.b) < solution.n_iter
         lower = [step.objective - step.gap for step in solution.history]
         assert np.all(np.diff(lower) >= -1e-12 * abs(lower[0]))
+
+
+def test_merged_planes_keep_the_bound_and_memory_is_bounded():
+    X, y, qid = make_ranking(300, 12, 1, None, noise=3.0)
+    with CountingEngine(RankingData(X, y, qid)) as engine:
+        objective = objective_of(engine, 1e-3)
+        optimum = Bundle(tol=1e-8).minimise(objective)
+        few = Bundle(tol=1e-4, max_planes=8, max_iter=20_000).minimise(objective)
+    assert few.status is Status.CONVERGED
+    assert len(few.state.b) <= 9
+    lower = [step.objective - step.gap for step in few.history]
+    assert np.all(np.diff(lower) >= -1e-12 * np.abs(lower).max())
+    for step in few.history:
+        assert step.gap >= step.objective - optimum.value - 1e-14

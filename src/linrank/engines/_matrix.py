@@ -75,13 +75,13 @@ class DenseMatrix(Matrix):
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
         """out[rows] = X[rows] w."""
         for start, end, piece in self._pieces(block):
-            np.dot(piece, w, out=out[start:end])
+            np.matmul(piece, w, out=out[start:end])  # np.dot would copy a slice in F order
 
     def transpose_dot(self, g: FloatArray, block: int) -> FloatArray:
         """X[rows]^T g[rows]."""
         total = np.zeros(self.shape[1])
         for start, end, piece in self._pieces(block):
-            total += g[start:end] @ piece
+            total += np.matmul(g[start:end], piece)
         return total
 
     def largest(self, block: int) -> FloatArray:

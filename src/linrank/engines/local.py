@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable
@@ -73,8 +74,10 @@ class LocalEngine:
         self.matrix = as_matrix(data.X)
         self.n_threads = count_threads(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
+        self._open = True  # False after an interruption: threads take no further block
 
     def __enter__(self) -> LocalEngine:
+        self._open = True
         _one_blas_thread.enter()
         members = self.data.preferences.row.size
         if self.matrix.n_blocks > 1 or self.n_threads > 1 or members > SMALL or self._entries() > SMALL:
@@ -84,6 +87,7 @@ class LocalEngine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._open = False
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
@@ -94,9 +98,20 @@ class LocalEngine:
 
     def map(self, function: Callable[[int], Any], blocks: Iterable[int]) -> list[Any]:
         """Apply the function to block numbers on the pool; answers in their order."""
+        todo = list(blocks)
         if self._pool is None:
-            return [function(block) for block in blocks]
-        return [future.result() for future in [self._pool.submit(function, block) for block in blocks]]
+            return [function(block) for block in todo]
+        # Each thread takes the next block when it is done with one: waking a thread costs more than a small block.
+        answers: list[Any] = [None] * len(todo)
+        numbers = itertools.count()
+
+        def work() -> None:
+            while self._open and (k := next(numbers)) < len(todo):
+                answers[k] = function(todo[k])
+
+        for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
+            future.result()
+        return answers
 
     def dot(self, w: FloatArray) -> FloatArray:
         """Scores X w."""

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .._errors import ParameterError
 from .._objective import Objective, Point, Trial, zeros
 from .._preferences import FloatArray
 from ._base import Callback, Iteration, Solution, Status, check_limits
@@ -48,14 +50,19 @@ class Bundle:
         Stop after so many iterations, with the best point and its honest gap.
     line_search : bool
         False: Algorithm 1 of the paper as it stands.
+    max_planes : int
+        Planes kept at most, each a d-vector: beyond that they are merged into one that keeps the bound.
     """
 
     tol: float = 1e-3
     max_iter: int = 1000
     line_search: bool = True
+    max_planes: int = 500
 
     def __post_init__(self) -> None:
         check_limits(self.tol, self.max_iter)
+        if self.max_planes < 3:
+            raise ParameterError(f"max_planes={self.max_planes!r} must be at least 3.")
 
     def minimise(
         self,
@@ -93,7 +100,7 @@ class Bundle:
                 best, step, still = candidate, trial.t, 0
 
     def _first_model(self, objective: Objective, start: FloatArray | Solution | None) -> _Model:
-        model = _Model(objective.n_features, objective.alpha)
+        model = _Model(objective.n_features, objective.alpha, self.max_planes)
         if isinstance(start, Solution) and isinstance(start.state, Planes):
             model.add_all(start.state)
         elif self.line_search:
@@ -117,8 +124,8 @@ def _cuts(trial: Trial, model_risk: float, gap: float) -> bool:
 class _Model:
     """The planes, their Gram matrix and multipliers; grows as needed, forgets what has long been idle."""
 
-    def __init__(self, n_features: int, alpha: float) -> None:
-        self.alpha = alpha
+    def __init__(self, n_features: int, alpha: float, max_planes: int) -> None:
+        self.alpha, self.max_planes = alpha, max_planes
         self.n = 0
         self.a = np.empty((16, n_features))
         self.b = np.empty(16)
@@ -140,7 +147,9 @@ class _Model:
     def add(self, a: FloatArray, b: float) -> None:
         """Add one plane; it starts without weight, but the first has all."""
         if self.n == self.b.size:
-            self._drop_idle()
+            self._keep_only(np.flatnonzero(self.idle[: self.n] <= PATIENCE))
+        if self.n >= self.max_planes:
+            self._merge()
         if self.n == self.b.size:
             self._grow()
         k = self.n
@@ -170,9 +179,17 @@ class _Model:
         self.risk = float(np.max(self.b[:n] - self.G[:n, :n] @ x / self.alpha))  # A w = -G x / alpha
         return w
 
-    def _drop_idle(self) -> None:
-        """Forget planes without weight for long: the bound stands on those with weight alone."""
-        keep = np.flatnonzero(self.idle[: self.n] <= PATIENCE)
+    def _merge(self) -> None:
+        """Replace the oldest planes by the model's own combination of all: a plane, too, and with the same bound."""
+        n = self.n
+        a, b = self.x[:n] @ self.a[:n], float(self.x[:n] @ self.b[:n])
+        self._keep_only(np.arange(n - self.max_planes // 2, n))
+        self.x[: self.n] = 0.0
+        self.add(a, b)
+        self.x[self.n - 1] = 1.0
+
+    def _keep_only(self, keep: NDArray[np.intp]) -> None:
+        """Forget all other planes: if those have no weight, the bound stands without them."""
         k = keep.size
         self.a[:k], self.b[:k], self.x[:k] = self.a[keep], self.b[keep], self.x[keep]
         self.idle[:k] = self.idle[keep]

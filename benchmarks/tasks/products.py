@@ -1,0 +1,41 @@
+"""Products with X: ours against numpy's and scipy's, and what a column-ordered copy of a sparse X would gain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linrank import RankingData
+from linrank.engines import LocalEngine
+from measure import best_times, report
+from problems import imdb, similar_documents
+
+
+def main() -> None:
+    rng = np.random.default_rng(0)
+    dense = rng.standard_normal((200_000, 100))
+    matrices = {
+        "dense float64 C": dense,
+        "dense float64 F": np.asfortranarray(dense),
+        "dense float32 C": dense.astype(np.float32),
+        "dense float32 F": np.asfortranarray(dense.astype(np.float32)),
+        "imdb": imdb().X,
+        "128,000 documents": similar_documents(128_000).X,
+    }
+    rows = []
+    for name, X in matrices.items():
+        w, g = rng.standard_normal(X.shape[1]), rng.standard_normal(X.shape[0])
+        with LocalEngine(RankingData(X, rng.random(X.shape[0]))) as engine:
+            contestants = {
+                "X w": lambda: engine.dot(w),
+                "X^T g": lambda: engine.transpose_dot(g),
+                "theirs X w": lambda: X @ w,
+                "theirs X^T g": lambda: X.T @ g,
+            }
+            if not isinstance(X, np.ndarray):
+                with_columns = X.T.tocsr()  # the column-ordered copy: rows of X^T
+                columns = LocalEngine(RankingData(with_columns, rng.random(X.shape[1])))
+                contestants["X^T g by columns"] = lambda: columns.dot(g)
+            times = best_times(contestants, 9)
+        rows.append({"X": name} | {f"{what} ms": 1e3 * times.get(what, float("nan")) for what in [*contestants]})
+        rows[-1].setdefault("X^T g by columns ms", "")
+    report("products", rows)
