@@ -19,6 +19,7 @@ LAYERS = [
     ["_smoothing"],
     ["solvers"],
     ["_progress"],
+    ["_predictor"],
     ["rankers"],
     ["testing", "cli"],
 ]

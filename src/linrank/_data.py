@@ -98,10 +98,8 @@ class RankingData:
         """Number of features d."""
         return int(self.X.shape[1])
 
-    def sample(self, n_rows: int) -> RankingData | None:
-        """Some n_rows of the rows, drawn at random but always the same; None if no pair is left among them."""
-        order = np.random.default_rng(0).permutation(self.n_rows)[:n_rows]
-        rows = np.sort(order)
+    def part(self, rows: NDArray[np.int64]) -> RankingData | None:
+        """The data of some of the rows, with the preferences among them; None if there are none."""
         preferences = self.preferences.restricted(rows, self.n_rows)
         if preferences is None:
             return None
@@ -117,6 +115,10 @@ class RankingData:
         }.items():
             object.__setattr__(part, name, value)
         return part
+
+    def sample(self, n_rows: int) -> RankingData | None:
+        """Some n_rows of the rows, drawn at random but always the same; None if no pair is left among them."""
+        return self.part(np.sort(np.random.default_rng(0).permutation(self.n_rows)[:n_rows]))
 
     def fingerprint(self) -> str:
         """Digest of all that the empirical risk depends on: planes are kept only for the same data."""

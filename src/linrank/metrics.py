@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 from ._data import make_preferences
 from ._errors import DataError
 from ._preferences import FloatArray, Preferences
-from .kernels.active import active_counts
 from .kernels.hinge import weighted_sum
-from .losses._base import gather
+from .losses._base import count_active, gather
 
 __all__ = ["pairwise_accuracy"]
 
@@ -39,8 +38,13 @@ def pairwise_accuracy(
     """
     s = _check_scores(scores)
     built = make_preferences(s.size, y, qid, sample_weight, query_weight, None, preferences, query_weighting)[2]
-    wrong, wrong_or_equal = (_weight_below(s, built, margin) for margin in (0.0, TINY))
-    return 1.0 - (wrong + wrong_or_equal) / (2.0 * built.total)
+    return accuracy_of(s, built)
+
+
+def accuracy_of(scores: FloatArray, preferences: Preferences) -> float:
+    """Pairwise accuracy over preferences that have been made already."""
+    wrong, wrong_or_equal = (_weight_below(scores, preferences, margin) for margin in (0.0, TINY))
+    return 1.0 - (wrong + wrong_or_equal) / (2.0 * preferences.total)
 
 
 def _check_scores(scores: ArrayLike) -> FloatArray:
@@ -57,7 +61,5 @@ def _weight_below(scores: FloatArray, p: Preferences, margin: float) -> float:
     with p.scratch.lend() as scratch:
         s = gather(scores, p, scratch)
         c, d = np.empty(s.size), np.empty(s.size)
-        active_counts(
-            s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, p.pairs, 0, p.n_rankings, margin, c, d, scratch
-        )
+        count_active(s, p, 0, p.n_rankings, margin, c, d)
     return float(weighted_sum(p.v, p.u, p.ranking_ptr, 0, p.n_rankings, c))

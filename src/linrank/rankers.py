@@ -9,20 +9,17 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import metadata_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
 
-from ._data import RankingData, check_choice, check_features, encode_queries
+from ._data import RankingData, check_choice
 from ._errors import ConvergenceWarning, DataError, ParameterError
 from ._objective import Objective
+from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import Progress
 from .engines import LocalEngine
-from .engines._matrix import as_matrix
 from .losses import LOSSES
-from .metrics import pairwise_accuracy
 from .solvers import Bundle, Newton, Solution, Status
 
 logger = logging.getLogger("linrank")
@@ -33,7 +30,7 @@ SOLVERS: dict[str, type[Bundle] | type[Newton]] = {"bundle": Bundle, "newton": N
 MANY_FEATURES = 20
 
 
-class LinearRanker(BaseEstimator):
+class LinearRanker(LinearPredictor):
     """Linear ranking function trained on pairwise preferences, without enumerating the pairs.
 
     Minimises ``alpha/2 |w|^2 + (1/N) sum of c_ij phi(w.x_i - w.x_j)`` over all preferences (i over j) within
@@ -98,11 +95,6 @@ class LinearRanker(BaseEstimator):
     0.76
     """
 
-    # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
-    __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
-    __metadata_request__score = {"qid": True}  # noqa: RUF012
-    __metadata_request__rank = {"qid": metadata_routing.UNUSED}  # noqa: RUF012
-
     def __init__(
         self,
         loss: str = "squared_hinge",
@@ -129,14 +121,6 @@ class LinearRanker(BaseEstimator):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "ranker"
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.one_d_labels = True
-        return tags
 
     def fit(
         self,
@@ -188,47 +172,6 @@ class LinearRanker(BaseEstimator):
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
         return self
-
-    def predict(self, X: Any) -> FloatArray:
-        """Scores X @ coef_: larger is better. Only differences within a query mean anything."""
-        check_is_fitted(self)
-        matrix = as_matrix(check_features(X))
-        validate_data(self, X, reset=False, skip_check_array=True)
-        scores = np.empty(matrix.shape[0])
-        for block in range(matrix.n_blocks):
-            matrix.dot(self.coef_, block, scores)
-        return scores
-
-    def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
-        """1-based position of each row within its query, best first; equal scores keep their input order."""
-        scores = self.predict(X)
-        query = encode_queries(qid, scores.size)[0]
-        order = np.lexsort((-scores, query))
-        first = np.r_[True, query[order][1:] != query[order][:-1]][: order.size]
-        start = np.flatnonzero(first)[np.cumsum(first) - 1]
-        positions = np.empty(scores.size, dtype=np.int64)
-        positions[order] = np.arange(scores.size) - start + 1
-        return positions
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted."""
-        check_is_fitted(self)
-        if qid is None and self.fitted_with_qid_:
-            raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
-        return pairwise_accuracy(
-            y,
-            self.predict(X),
-            qid,
-            sample_weight=sample_weight,
-            preferences=self.preferences,
-            query_weighting=self.query_weighting,
-        )
 
     def _check_parameters(self) -> None:
         check_choice("loss", self.loss, tuple(LOSSES))

@@ -12,6 +12,7 @@ import numpy as np
 from .._data import RankingData
 from .._preferences import FloatArray, Preferences
 from ..kernels._scratch import Scratch
+from ..kernels.active import active_counts
 from ..kernels.hinge import scatter_add
 
 T = TypeVar("T")
@@ -62,6 +63,16 @@ def gather(scores: FloatArray, preferences: Preferences, scratch: Scratch) -> Fl
         return np.ascontiguousarray(scores)
     members: FloatArray = scratch.take("s", preferences.row.size, np.float64)
     return np.take(scores, preferences.row, out=members, mode="clip")  # "raise" would make a copy first
+
+
+def count_active(
+    s: FloatArray, preferences: Preferences, first: int, last: int, margin: float, c: FloatArray, d: FloatArray
+) -> None:
+    """Fill c and d for the members of rankings first ... last - 1: the weights of their active partners."""
+    p = preferences
+    with p.scratch.lend() as scratch:
+        shape = p.ranking_ptr, p.level_ptr, p.ranking_levels, p.pairs
+        active_counts(s, p.v, *shape, first, last, margin, c, d, scratch)
 
 
 def scatter_block(values: FloatArray, factor: float, preferences: Preferences, block: int, out: FloatArray) -> None:

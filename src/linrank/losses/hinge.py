@@ -9,9 +9,8 @@ import numpy as np
 
 from .._data import RankingData
 from .._preferences import FloatArray
-from ..kernels.active import active_counts
 from ..kernels.hinge import hinge_sums
-from ._base import Loss, LossPoint, Map, gather, scatter_block
+from ._base import Loss, LossPoint, Map, count_active, gather, scatter_block
 
 
 @dataclass(frozen=True)
@@ -34,21 +33,7 @@ class Hinge(Loss):
 
         def evaluate(block: int) -> float:
             first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-            with p.scratch.lend() as scratch:
-                active_counts(
-                    s,
-                    p.v,
-                    p.ranking_ptr,
-                    p.level_ptr,
-                    p.ranking_levels,
-                    p.pairs,
-                    first,
-                    last,
-                    self.margin,
-                    c,
-                    d,
-                    scratch,
-                )
+            count_active(s, p, first, last, self.margin, c, d)
             value = hinge_sums(s, p.v, p.u, p.ranking_ptr, first, last, self.margin, c, d)
             scatter_block(d, 1.0 / p.total, p, block, gradient)
             return value

@@ -16,7 +16,7 @@ from .._data import RankingData
 from .._preferences import FloatArray, Preferences
 from ..kernels import active, smooth
 from ..kernels._scratch import Scratch
-from ._base import Curvature, Loss, LossPoint, Map, gather, scatter_block
+from ._base import Curvature, Loss, LossPoint, Map, count_active, gather, scatter_block
 
 
 @dataclass(frozen=True)
@@ -195,23 +195,9 @@ class PairCurvature(Curvature):
         def count(block: int) -> None:
             first, last = int(p.blocks[block]), int(p.blocks[block + 1])
             here = slice(p.ranking_ptr[first], p.ranking_ptr[last])
-            with p.scratch.lend() as scratch:
-                for a, m in zip(*self.terms, strict=True):
-                    active.active_counts(
-                        self.s,
-                        p.v,
-                        p.ranking_ptr,
-                        p.level_ptr,
-                        p.ranking_levels,
-                        p.pairs,
-                        first,
-                        last,
-                        m,
-                        c,
-                        d,
-                        scratch,
-                    )
-                    n[here] += 2.0 * a * (c[here] + d[here])
+            for a, m in zip(*self.terms, strict=True):
+                count_active(self.s, p, first, last, m, c, d)
+                n[here] += 2.0 * a * (c[here] + d[here])
 
         for _ in self.map(count, range(p.n_blocks)):
             pass

@@ -36,6 +36,15 @@ def check_limits(tol: float, max_iter: int) -> None:
         raise ParameterError(f"max_iter={max_iter!r} must be at least 1.")
 
 
+def ending(converged: bool, stalled: bool, iterations: int, max_iter: int) -> Status | None:
+    """How to end, or None to go on."""
+    if converged:
+        return Status.CONVERGED
+    if stalled:
+        return Status.STALLED
+    return Status.MAX_ITER if iterations >= max_iter else None
+
+
 class Iteration(NamedTuple):
     """One line of a solver's history."""
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .._errors import ParameterError
 from .._objective import Objective, Point, Trial, zeros
 from .._preferences import FloatArray
-from ._base import Callback, Iteration, Solution, Status, check_limits
+from ._base import Callback, Iteration, Solution, check_limits, ending
 from ._line import search
 from ._simplex import maximise_over_simplex
 
@@ -87,7 +87,7 @@ class Bundle:
             history.append(Iteration(len(history) + 1, best.value, gap, clock() - begin))
             if callback is not None:
                 callback(history[-1])
-            status = self._status(len(history), gap <= target, still)
+            status = ending(gap <= target, still >= STALL, len(history), self.max_iter)
             if status is not None:
                 return Solution(best.w, best.value, gap, status, history, model.planes())
             line = best.along(w_t - best.w)
@@ -106,14 +106,6 @@ class Bundle:
         elif self.line_search:
             model.add(np.zeros(objective.n_features), 0.0)  # no loss is negative
         return model
-
-    def _status(self, iterations: int, converged: bool, still: int) -> Status | None:
-        """How to end, or None to go on."""
-        if converged:
-            return Status.CONVERGED
-        if still >= STALL:
-            return Status.STALLED
-        return Status.MAX_ITER if iterations >= self.max_iter else None
 
 
 def _cuts(trial: Trial, model_risk: float, gap: float) -> bool:

@@ -21,7 +21,7 @@ from .._errors import ParameterError
 from .._objective import Objective, Point, zeros
 from .._preferences import FloatArray
 from .._smoothing import SmoothedHinge
-from ._base import Callback, Iteration, Solution, Status, check_limits
+from ._base import Callback, Iteration, Solution, Status, check_limits, ending
 from ._line import search
 
 #: Steps of conjugate gradients after which a preconditioner is out of date.
@@ -94,7 +94,7 @@ class Newton:
             if callback is not None:
                 callback(run.history[-1])
             converged = tracker.gap <= target or (rough and decrement <= 0.1 * target)
-            status = self._status(len(run.history), converged, still)
+            status = ending(converged, still >= STALL, len(run.history), self.max_iter)
             if status is not None:
                 run.status, run.w, run.mu = status, tracker.w, tracker.mu
                 return tracker
@@ -104,13 +104,6 @@ class Newton:
             # About how far f was above its minimum before this step, if the quadratic model held all the way.
             decrement = -0.5 * line.slope if 0.9 < trial.t < 1.1 else np.inf
             point = line.point(trial)
-
-    def _status(self, iterations: int, converged: bool, still: int) -> Status | None:
-        if converged:
-            return Status.CONVERGED
-        if still >= STALL:
-            return Status.STALLED
-        return Status.MAX_ITER if iterations >= self.max_iter else None
 
 
 @dataclass

@@ -1,0 +1,85 @@
+"""What every linear ranker does once it is fitted."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import metadata_routing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._data import check_features, encode_queries
+from ._errors import DataError
+from ._preferences import FloatArray
+from .engines._matrix import as_matrix
+from .metrics import pairwise_accuracy
+
+
+class LinearPredictor(BaseEstimator, ABC):
+    """Scores, positions and accuracy from `coef_`; subclasses fit it."""
+
+    # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
+    __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
+    __metadata_request__score = {"qid": True}  # noqa: RUF012
+    __metadata_request__rank = {"qid": metadata_routing.UNUSED}  # noqa: RUF012
+
+    coef_: FloatArray
+    fitted_with_qid_: bool
+    preferences: str
+    query_weighting: str
+
+    @abstractmethod
+    def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
+        """Train."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "ranker"
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.one_d_labels = True
+        return tags
+
+    def predict(self, X: Any) -> FloatArray:
+        """Scores X @ coef_: larger is better. Only differences within a query mean anything."""
+        check_is_fitted(self)
+        matrix = as_matrix(check_features(X))
+        validate_data(self, X, reset=False, skip_check_array=True)
+        scores = np.empty(matrix.shape[0])
+        for block in range(matrix.n_blocks):
+            matrix.dot(self.coef_, block, scores)
+        return scores
+
+    def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
+        """1-based position of each row within its query, best first; equal scores keep their input order."""
+        scores = self.predict(X)
+        query = encode_queries(qid, scores.size)[0]
+        order = np.lexsort((-scores, query))
+        first = np.r_[True, query[order][1:] != query[order][:-1]][: order.size]
+        start = np.flatnonzero(first)[np.cumsum(first) - 1]
+        positions = np.empty(scores.size, dtype=np.int64)
+        positions[order] = np.arange(scores.size) - start + 1
+        return positions
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted."""
+        check_is_fitted(self)
+        if qid is None and self.fitted_with_qid_:
+            raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
+        return pairwise_accuracy(
+            y,
+            self.predict(X),
+            qid,
+            sample_weight=sample_weight,
+            preferences=self.preferences,
+            query_weighting=self.query_weighting,
+        )
