@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import multiprocessing
 import platform
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,13 @@ class PeakMemory:
     def grown(self) -> float:
         """Megabytes above the start."""
         return (self.peak - self.start) / 2**20
+
+
+def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a process of its own: memory given back by earlier work would hide what this takes."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(function, *arguments).result()
 
 
 def machine() -> str:

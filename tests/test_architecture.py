@@ -20,7 +20,9 @@ LAYERS = [
     ["solvers"],
     ["_progress"],
     ["_predictor"],
+    ["_folds"],
     ["rankers"],
+    ["_cv"],
     ["testing", "cli"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -61,8 +63,8 @@ def test_solvers_never_see_data_or_engines():
 
 def test_public_names():
     assert linrank.__all__ == [
-        "ConvergenceWarning", "DataError", "LinearRanker", "LinrankError", "NoPairsError", "ParameterError",
-        "RankingData", "losses", "metrics", "solvers", "testing",
+        "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "NoPairsError",
+        "ParameterError", "RankingData", "losses", "metrics", "solvers", "testing",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

@@ -5,29 +5,28 @@ from __future__ import annotations
 import time
 
 from linrank import LinearRanker
-from measure import PeakMemory, report
+from measure import PeakMemory, in_fresh_process, report
 from problems import imdb
 
 
-def main() -> None:
+def measure(alpha: float) -> dict[str, object]:
     X, y, _ = imdb()
     LinearRanker("hinge", 1e-4, scale=False).fit(X[:1000], y[:1000])  # compiled and loaded
-    rows = []
-    for alpha in (1e-2, 1e-4):
-        with PeakMemory() as memory:
-            begin = time.perf_counter()
-            ranker = LinearRanker("hinge", alpha, scale=False).fit(X, y)
-            seconds = time.perf_counter() - begin
-        rows.append(
-            {
-                "alpha": alpha,
-                "seconds": seconds,
-                "iterations": ranker.n_iter_,
-                "objective": f"{ranker.objective_:.6f}",
-                "gap": ranker.gap_,
-                "memory grown by MB": memory.grown,
-                "X sparse MB": (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 2**20,
-                "X dense would be MB": 8 * X.shape[0] * X.shape[1] / 2**20,
-            }
-        )
-    report("memory", rows)
+    with PeakMemory() as memory:
+        begin = time.perf_counter()
+        ranker = LinearRanker("hinge", alpha, scale=False).fit(X, y)
+        seconds = time.perf_counter() - begin
+    return {
+        "alpha": alpha,
+        "seconds": seconds,
+        "iterations": ranker.n_iter_,
+        "objective": f"{ranker.objective_:.6f}",
+        "gap": ranker.gap_,
+        "memory grown by MB": memory.grown,
+        "X sparse MB": (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 2**20,
+        "X dense would be MB": 8 * X.shape[0] * X.shape[1] / 2**20,
+    }
+
+
+def main() -> None:
+    report("memory", [in_fresh_process(measure, alpha) for alpha in (1e-2, 1e-4)])

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import losses, metrics, solvers, testing
+    from ._cv import LinearRankerCV
     from ._data import RankingData
     from ._errors import ConvergenceWarning, DataError, LinrankError, NoPairsError, ParameterError
     from .rankers import LinearRanker
@@ -17,6 +18,7 @@ __all__ = [
     "ConvergenceWarning",
     "DataError",
     "LinearRanker",
+    "LinearRankerCV",
     "LinrankError",
     "NoPairsError",
     "ParameterError",
@@ -32,6 +34,7 @@ _HOMES = {
     "ConvergenceWarning": "._errors",
     "DataError": "._errors",
     "LinearRanker": ".rankers",
+    "LinearRankerCV": "._cv",
     "LinrankError": "._errors",
     "NoPairsError": "._errors",
     "ParameterError": "._errors",

@@ -173,6 +173,18 @@ class LinearRanker(LinearPredictor):
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
         return self
 
+    def _solve_path(self, data: RankingData, alphas: FloatArray) -> tuple[list[Solution], FloatArray | None]:
+        """Solutions for several alphas, each started from the one before, and the scale they are in."""
+        engine = LocalEngine(data, self.n_jobs)
+        with engine:
+            scale = engine.column_scale() if self.scale else None
+            solver = self._solver(engine)
+            solutions: list[Solution] = []
+            for alpha in alphas:
+                objective = Objective(engine, LOSSES[self.loss], float(alpha), data.n_features, scale)
+                solutions.append(solver.minimise(objective, solutions[-1] if solutions else None))
+        return solutions, scale
+
     def _check_parameters(self) -> None:
         check_choice("loss", self.loss, tuple(LOSSES))
         _check_number("alpha", self.alpha, above=0.0)

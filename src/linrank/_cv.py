@@ -1,0 +1,173 @@
+"""LinearRankerCV: the regularisation chosen by cross-validation along a warm-started path."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._data import RankingData
+from ._errors import ConvergenceWarning, ParameterError
+from ._folds import make_folds, with_pairs
+from ._predictor import LinearPredictor
+from ._preferences import FloatArray
+from .engines.local import count_threads
+from .metrics import accuracy_of
+from .rankers import LinearRanker
+
+#: Strongest and weakest alpha of a path that is given as a number.
+STRONGEST, WEAKEST = 10.0, 1e-5
+FITTED = ("coef_", "scale_", "objective_", "gap_", "n_iter_", "n_pairs_", "history_", "status_", "n_features_in_")
+
+
+class _Path(NamedTuple):
+    """One fold: the test score, iterations and success at each alpha."""
+
+    scores: list[float]
+    n_iter: list[int]
+    converged: bool
+
+
+class LinearRankerCV(LinearPredictor):
+    """LinearRanker with alpha chosen by cross-validation.
+
+    Each fold follows the alphas from the strongest to the weakest, starting each from the solution before (and, with
+    the bundle method, from its planes). Queries are never split between folds; a single query is split by rows.
+
+    Parameters
+    ----------
+    alphas : int or array, default=20
+        The alphas to try, or how many between 10 and 1e-5.
+    cv : int, splitter or iterable of (train rows, test rows), default=5
+        Folds by query; a splitter gets the queries as groups.
+    metric : "pairwise_accuracy" or callable, default="pairwise_accuracy"
+        What to maximise; a callable gets (y, scores, query numbers) of the test rows.
+    one_standard_error : bool, default=False
+        Take the strongest alpha whose mean score is within one standard error of the best.
+    loss, solver, preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose
+        As in LinearRanker. `n_jobs` folds run at once.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The alpha chosen.
+    cv_results_ : dict
+        "alpha", "mean_score", "standard_error", "scores" (alphas by folds), "n_iter" (alphas by folds).
+    coef_, scale_, objective_, gap_, n_iter_, n_pairs_, history_, status_
+        Of the ranker fitted to all data with that alpha.
+    """
+
+    def __init__(
+        self,
+        alphas: int | ArrayLike = 20,
+        *,
+        cv: Any = 5,
+        metric: str | Callable[..., float] = "pairwise_accuracy",
+        one_standard_error: bool = False,
+        loss: str = "squared_hinge",
+        solver: Any = "auto",
+        preferences: str = "full",
+        query_weighting: str = "pairs",
+        scale: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.alphas = alphas
+        self.cv = cv
+        self.metric = metric
+        self.one_standard_error = one_standard_error
+        self.loss = loss
+        self.solver = solver
+        self.preferences = preferences
+        self.query_weighting = query_weighting
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | Mapping[Any, float] | None = None,
+        pairs: ArrayLike | None = None,
+    ) -> Self:
+        """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
+        given: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
+        alphas = self._check_alphas()
+        ranker = self._ranker(alphas[-1])
+        ranker._check_parameters()
+        weighting = {"preferences": self.preferences, "query_weighting": self.query_weighting}
+        data = RankingData(X, y, qid, **given, **weighting)
+        folds = with_pairs(make_folds(self.cv, data), data)
+        with ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:
+            paths = list(pool.map(lambda fold: self._follow(alphas, *fold), folds))
+        if not all(path.converged for path in paths):
+            text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+        self.cv_results_ = _summary(alphas, paths)
+        self.alpha_ = float(alphas[self._choose()])
+        final = self._ranker(self.alpha_).set_params(n_jobs=self.n_jobs, verbose=self.verbose).fit(X, y, qid, **given)
+        for name in FITTED:
+            setattr(self, name, getattr(final, name))
+        if hasattr(final, "feature_names_in_"):
+            self.feature_names_in_ = final.feature_names_in_
+        self.fitted_with_qid_ = final.fitted_with_qid_
+        return self
+
+    def _ranker(self, alpha: float) -> LinearRanker:
+        names = ("loss", "solver", "preferences", "query_weighting", "scale", "tol", "max_iter")
+        return LinearRanker(alpha=float(alpha), **{name: getattr(self, name) for name in names})
+
+    def _check_alphas(self) -> FloatArray:
+        """The path, from strong to weak."""
+        if not (self.metric == "pairwise_accuracy" or callable(self.metric)):
+            raise ParameterError(f"metric={self.metric!r} is not known: use 'pairwise_accuracy' or a function.")
+        if isinstance(self.alphas, (int, np.integer)):
+            if self.alphas < 1:
+                raise ParameterError(f"alphas={self.alphas!r}: at least one alpha is needed.")
+            return np.geomspace(STRONGEST, WEAKEST, int(self.alphas))
+        alphas = np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
+        if alphas.size == 0 or not np.all(np.isfinite(alphas)) or alphas[-1] <= 0:
+            raise ParameterError("alphas must be finite numbers above 0.")
+        return alphas
+
+    def _follow(self, alphas: FloatArray, train: RankingData, test: RankingData) -> _Path:
+        """Solve one fold's path and score each of its solutions on the test rows."""
+        solutions, scale = self._ranker(alphas[0])._solve_path(train, alphas)
+        scores = [self._evaluate(test, test.X @ (s.w if scale is None else s.w / scale)) for s in solutions]
+        return _Path(scores, [s.n_iter for s in solutions], all(s.status == "converged" for s in solutions))
+
+    def _evaluate(self, test: RankingData, scores: FloatArray) -> float:
+        if callable(self.metric):
+            return float(self.metric(test.y, scores, test.query))
+        return accuracy_of(np.asarray(scores, dtype=np.float64), test.preferences)
+
+    def _choose(self) -> int:
+        mean, error = self.cv_results_["mean_score"], self.cv_results_["standard_error"]
+        best = int(np.argmax(mean))
+        if not self.one_standard_error:
+            return best
+        return int(np.argmax(mean >= mean[best] - error[best]))
+
+
+def _summary(alphas: FloatArray, paths: list[_Path]) -> dict[str, Any]:
+    scores = np.array([path.scores for path in paths]).T
+    error = scores.std(axis=1, ddof=1) / np.sqrt(len(paths)) if len(paths) > 1 else np.zeros(alphas.size)
+    return {
+        "alpha": alphas,
+        "mean_score": scores.mean(axis=1),
+        "standard_error": error,
+        "scores": scores,
+        "n_iter": np.array([path.n_iter for path in paths]).T,
+    }

@@ -1,0 +1,94 @@
+"""LinearRankerCV: folds, path, choice."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GroupKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, RankingData
+from linrank._folds import make_folds
+from linrank.metrics import pairwise_accuracy
+from linrank.testing import make_ranking
+
+
+@parametrize_with_checks([LinearRankerCV(3, cv=3)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_ranking(900, 12, 30, 4, noise=4.0, seed=5)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_scores_are_those_of_separate_fits(problem, loss):
+    X, y, qid = problem
+    ranker = LinearRankerCV([1.0, 1e-2, 1e-4], cv=GroupKFold(3), loss=loss, tol=1e-7).fit(X, y, qid)
+    for a, alpha in enumerate(ranker.cv_results_["alpha"]):
+        for f, (train, test) in enumerate(GroupKFold(3).split(X, y, qid)):
+            one = LinearRanker(loss, alpha, tol=1e-7).fit(X[train], y[train], qid[train])
+            score = pairwise_accuracy(y[test], one.predict(X[test]), qid[test])
+            assert ranker.cv_results_["scores"][a, f] == pytest.approx(score, abs=2e-3)
+    best = ranker.cv_results_["alpha"][np.argmax(ranker.cv_results_["mean_score"])]
+    assert ranker.alpha_ == best
+    np.testing.assert_array_equal(ranker.coef_, LinearRanker(loss, best, tol=1e-7).fit(X, y, qid).coef_)
+
+
+def test_folds_keep_queries_whole_and_balance_rows(problem):
+    X, y, qid = problem
+    folds = make_folds(5, RankingData(X, y, qid))
+    assert len(folds) == 5
+    for train, test in folds:
+        assert not set(qid[train]) & set(qid[test])
+        assert 0.7 < test.size / (y.size / 5) < 1.3
+    np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(y.size))
+
+
+def test_a_single_query_is_split_by_rows(caplog):
+    X, y, _ = make_ranking(200, 3)
+    with caplog.at_level("INFO", logger="linrank"):
+        LinearRankerCV(2, cv=3).fit(X, y)
+    assert "rows are split" in caplog.text
+
+
+def test_one_standard_error_is_never_weaker(problem):
+    plain, careful = (LinearRankerCV(6, cv=4, one_standard_error=e).fit(*problem) for e in (False, True))
+    assert careful.alpha_ >= plain.alpha_
+    results = careful.cv_results_
+    chosen, best = np.flatnonzero(results["alpha"] == careful.alpha_)[0], np.argmax(results["mean_score"])
+    assert results["mean_score"][chosen] >= results["mean_score"][best] - results["standard_error"][best]
+
+
+def test_threads_and_custom_metric_change_nothing(problem):
+    def accuracy(y, scores, query):
+        return pairwise_accuracy(y, scores, query)
+
+    one, two, own = (
+        LinearRankerCV(4, cv=3, **options).fit(*problem) for options in ({}, {"n_jobs": 2}, {"metric": accuracy})
+    )
+    np.testing.assert_array_equal(one.cv_results_["scores"], two.cv_results_["scores"])
+    np.testing.assert_allclose(one.cv_results_["scores"], own.cv_results_["scores"])
+    assert one.score(*problem) == two.score(*problem) > 0.6
+
+
+def test_warm_starts_save_iterations(problem):
+    X, y, qid = problem
+    alphas = np.geomspace(1, 1e-5, 8)
+    path = LinearRankerCV(alphas, cv=3, loss="hinge", solver="bundle").fit(X, y, qid).cv_results_["n_iter"].sum()
+    cold = sum(LinearRanker("hinge", alpha, solver="bundle").fit(X, y, qid).n_iter_ for alpha in alphas)
+    assert path / 3 < 0.7 * cold
+
+
+BAD = [dict(alphas=0), dict(alphas=[-1.0]), dict(cv=1), dict(cv=None), dict(metric="nonsense")]
+
+
+@pytest.mark.parametrize("parameters", BAD, ids=str)
+def test_bad_parameters_are_named(problem, parameters):
+    with pytest.raises(ParameterError):
+        LinearRankerCV(**parameters).fit(*problem)
+
+
+def test_folds_without_pairs_are_refused():
+    with pytest.raises(DataError, match="No fold"):
+        LinearRankerCV(2, cv=[([0, 1], [2])]).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
