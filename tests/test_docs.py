@@ -1,5 +1,6 @@
 """Everything that README, docs and examples show is run."""
 
+import csv
 import re
 import runpy
 from pathlib import Path
@@ -40,3 +41,25 @@ def test_docstring_examples():
     from linrank import rankers
 
     assert doctest.testmod(rankers).failed == 0
+
+
+def results(name: str) -> list[dict[str, str]]:
+    lines = (ROOT / "benchmarks" / "results" / f"{name}.csv").read_text().splitlines()
+    return list(csv.DictReader(lines[1:]))
+
+
+def test_figures_in_the_readme_are_those_of_the_benchmarks():
+    readme = (ROOT / "README.md").read_text()
+    shapes = {"all utilities different": "1 query, all levels distinct", "5 grades |": "1 query, 5 levels"}
+    shapes["8,000 queries"] = "queries of 125 rows, 5 levels"
+    for text, shape in shapes.items():
+        (row,) = [r for r in results("evaluation") if r["shape"] == shape and r["rows"] == "1000000"]
+        line = next(line for line in readme.splitlines() if text in line and line.startswith("|"))
+        assert line.rstrip(" |").endswith(f"{float(row['argsorts']):.1f}"), line
+    rows = {(r["data"], r["alpha"]): r for r in results("hinge") if r["tol"] == "0.001"}
+    for text, key in {"housing": ("cadata", "0.01"), "Webis": ("webis", "0.0001"), "IMDb": ("imdb", "0.0001")}.items():
+        cells = next(line for line in readme.splitlines() if line.startswith("|") and text in line).split("|")
+        assert cells[5].strip() == f"{float(rows[key]['auto s']):.2f}"
+        assert cells[6].strip() == f"{float(rows[key]['algorithm 1 s']):.2f} s"
+    documents = next(r for r in results("documents") if r["rows"] == "512000" and r["threads"] == "1")
+    assert f"| {float(documents['seconds']):.2f} |" in readme

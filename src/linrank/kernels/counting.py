@@ -203,16 +203,18 @@ def count_tree(
 
     The query stands here twice because a helper that takes arrays costs more than the query itself.
     """
-    held = 0
-    for level in range(level_ptr.size - 1):
-        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
-        for i in range(start, end):
-            p = where[i, 1]
-            word = p >> 6
-            before = np.int64(count1[word]) + np.int64(count2[word >> 5]) + np.int64(count3[word >> 10])
-            d[i] = held - (before + top[word >> 15] + bits_below(bitmap[word], p))
-        for i in range(start, end):
-            p = where[i, 0]
+    level, lower, end = 0, 0, level_ptr[1] - base  # `lower` members are at lower levels, this level ends before `end`
+    for i in range(where.shape[0]):
+        if i == end:
+            level, lower, end = level + 1, i, level_ptr[level + 2] - base
+        p = where[i, 1]
+        word = p >> 6
+        before = np.int64(count1[word]) + np.int64(count2[word >> 5]) + np.int64(count3[word >> 10])
+        d[i] = lower - (before + top[word >> 15] + bits_below(bitmap[word], p))
+        if i < end - 1:
+            continue
+        for j in range(lower, end):  # the level is complete: it enters as a whole
+            p = where[j, 0]
             word = p >> 6
             bitmap[word] |= np.uint64(1) << np.uint64(p & 63)
             add_after(count1, word >> 5, word & 31)
@@ -220,12 +222,11 @@ def count_tree(
             add_after(count3, word >> 15, (word >> 10) & 31)
             for t in range((word >> 15) + 1, top.size):
                 top[t] += 1
-        held += end - start
-        for i in range(start, end):
-            p = where[i, 2]
+        for j in range(lower, end):
+            p = where[j, 2]
             word = p >> 6
             before = np.int64(count1[word]) + np.int64(count2[word >> 5]) + np.int64(count3[word >> 10])
-            c[i] = p - (before + top[word >> 15] + bits_below(bitmap[word], p))
+            c[j] = p - (before + top[word >> 15] + bits_below(bitmap[word], p))
 
 
 @kernel
