@@ -33,7 +33,7 @@ def run(alpha: float, seed: int) -> None:
     console.print(
         "\nNext, on your own data, in Python:\n"
         "  from linrank import LinearRanker\n"
-        "  ranker = LinearRanker().fit(X, y, qid)   # y: utilities, qid: query of each row\n"
+        "  ranker = LinearRanker().fit(X, y, qid)   # qid: the query of each row\n"
         "  ranker.rank(X_new, qid_new)              # positions, 1 is best"
     )
 
