@@ -11,6 +11,7 @@ KERNELS = Path(__file__).parent.parent / "src" / "linrank" / "kernels"
 
 # An edited helper does not invalidate the cached kernels that call it from other files, so the cache of the tests
 # lives in a folder named by the kernels' contents.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # or scikit-learn leaves out one of its checks
 if "NUMBA_CACHE_DIR" not in os.environ:
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(KERNELS.glob("*.py")))).hexdigest()
     os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"linrank-numba-{digest[:16]}")

@@ -79,3 +79,17 @@ def test_huber_is_within_half_its_width_of_the_hinge():
     for mu in (1.0, 0.1, 0.001):
         huber = HuberHinge.of_width(mu).at(s, data).value
         assert hinge - mu / 2 <= huber <= hinge
+
+
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e11])
+@pytest.mark.parametrize("name", LOSSES)
+def test_one_score_far_out_costs_the_others_no_digits(name, far):
+    loss, phi, slope, _ = LOSSES[name]
+    X, y, _ = make_ranking(200, 3, 1, 5)
+    scores = X @ np.ones(3)
+    scores[np.argmax(y)] = far  # a winner: its pairs are inactive
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(active, "SHORT_TO_SUM", 0)
+        value = loss.at(scores, RankingData(X, y)).value
+    exact = naive_loss(phi, slope, scores, enumerate_pairs(y)).value
+    assert value == pytest.approx(exact, rel=1e-9)

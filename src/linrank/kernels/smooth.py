@@ -82,7 +82,7 @@ def laplacian_direct(
 def squared_sums(s: Any, v: Any, u: float, a: float, m: float, c: Any, d: Any, S: Any, g: Any) -> float:
     """Add one term of one sorted ranking to g, and return its sum: the formula at the top of this file. O(n).
 
-    s are differences to the ranking's mean; c, d and S hold the sums over active partners.
+    s are differences to the ranking's median; c, d and S hold the sums over active partners.
     """
     value = 0.0
     for i in range(s.size):

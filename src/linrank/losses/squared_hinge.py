@@ -89,7 +89,8 @@ def _evaluate_block(s: FloatArray, p: Preferences, block: int, terms: Terms, g: 
     for r in long:
         start, end = p.ranking_ptr[r : r + 2]
         levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
-        centred = s[start:end] - s[start:end].mean()
+        # The median: one score far out would move a mean, and with it the digits of all the others.
+        centred = s[start:end] - np.partition(s[start:end], (end - start) // 2)[(end - start) // 2]
         g[start:end] = 0.0
         for a, m in zip(*terms, strict=True):
             view = active.SortedRanking(s[start:end], levels, int(start), m, scratch)
