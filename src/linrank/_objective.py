@@ -34,8 +34,8 @@ class Engine(Protocol):
         """The loss at given scores."""
 
     @property
-    def hessian_passes(self) -> float | None:
-        """Cost of an exact Hessian in passes over X; None where it cannot be had."""
+    def hessian_steps(self) -> float | None:
+        """Cost of an exact Hessian in steps of conjugate gradients; None where it cannot be had."""
 
     def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:
         """X^T (curvature) X with the columns of X divided by `scale`."""

@@ -26,7 +26,8 @@ logger = logging.getLogger("linrank")
 
 SOLVERS: dict[str, type[Bundle] | type[Newton]] = {"bundle": Bundle, "newton": Newton}
 
-#: From so many features on, smoothing the hinge and Newton's method beat the bundle method, if Hessians can be had.
+#: From so many dense features on the hinge is smoothed and solved by Newton's method. Of the problems measured, it is
+#: faster with 42 features except at strong regularisation, and slower with 8; nothing between was tried.
 MANY_FEATURES = 20
 
 
@@ -205,7 +206,7 @@ class LinearRanker(LinearPredictor):
             return self.solver
         name = self.solver
         if name == "auto":
-            wide = engine.hessian_passes is not None and engine.data.n_features >= MANY_FEATURES
+            wide = engine.hessian_steps is not None and engine.data.n_features >= MANY_FEATURES
             name = "newton" if self.loss != "hinge" or wide else "bundle"
         return SOLVERS[name](tol=self.tol, max_iter=int(self.max_iter))
 

@@ -132,11 +132,11 @@ class LocalEngine:
         return loss.at(scores, self.data, self.map)
 
     @property
-    def hessian_passes(self) -> float | None:
-        """Cost of an exact Hessian in passes over X; None where it cannot be had.
+    def hessian_steps(self) -> float | None:
+        """Cost of an exact Hessian in steps of conjugate gradients; None where it cannot be had.
 
-        It is d-fold work for each entry of X, but as a matrix product that runs near the processor's peak, where a pass
-        waits for memory: measured, about 2 passes and d / 16 more.
+        A rule of thumb, 2 + d / 16. ``benchmarks/run.py hessian`` measures 10 for 136 features and 24 for 400, where
+        the rule says 10.5 and 27, but 6 to 8 for 8 and 42 features, where it says 2.5 and 4.6: too low there.
         """
         p = self.data.preferences
         longest = int(np.diff(p.ranking_ptr).max())

@@ -2,7 +2,7 @@
 
 Rankings of up to `SHORT` pairs a member are compared pair by pair; others are sorted and swept, with counts taken
 anew per level up to `FEW_LEVELS` levels and with a tree of counts beyond. The crossovers are measured by
-``benchmarks/crossovers.py``.
+``python benchmarks/run.py crossovers``, for counts by the hinge and for sums by the squared hinge.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _empty_counts(words: int) -> tuple[Any, Any, Any, Any]:
 def sort_scores(s: Floats, scratch: Scratch) -> tuple[NDArray[np.int32], Floats]:
     """Return order and sorted scores: numpy's sort of keys that carry the row number in their last bits.
 
-    Half the time of an argsort. Where too many scores agree in their leading bits, it is an argsort.
+    Faster than an argsort. Where too many scores agree in their leading bits, it is an argsort.
     """
     n = s.size
     bits = max(1, (n - 1).bit_length())

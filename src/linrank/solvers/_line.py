@@ -12,7 +12,7 @@ MAX_TRIALS = 12
 
 
 def search(line: Line, first: float) -> Trial:
-    """Find about where the slope on the line changes sign: secant steps within a bracket, 2 or 3 as a rule.
+    """Find about where the slope on the line changes sign: secant steps within a bracket, one or two as a rule.
 
     Starts at `first`; a line that does not descend is evaluated at 1.
     """

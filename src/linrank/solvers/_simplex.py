@@ -2,8 +2,8 @@
 
     maximise   b.x - |A^T x|^2 / (2 alpha)      over x >= 0, sum(x) = 1,      given G = A A^T
 
-With more planes than features G is singular, which general solvers answer by regularising (wrong by 1e-3 and
-more here) or by failing. This active-set method keeps a support of affinely independent planes, on which the
+With more planes than features G is singular, which general solvers answer by regularising or by
+failing. This active-set method keeps a support of affinely independent planes, on which the
 problem is strictly concave, and exchanges a plane for a dependent one along the direction that they share. It
 starts from the previous answer, so an iteration of the bundle costs a few small Cholesky factors.
 """

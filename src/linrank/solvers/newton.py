@@ -200,14 +200,14 @@ class _Directions:
 
     def at(self, point: Point) -> FloatArray:
         """An approximate solution of H d = -gradient."""
-        passes = None if self.hessian == "products" else point.objective.engine.hessian_passes
-        if passes is not None and self.hessian == "exact":
+        cost = None if self.hessian == "products" else point.objective.engine.hessian_steps
+        if cost is not None and self.hessian == "exact":
             return self._exact(point)
         limit = 10 * point.w.size + 100
-        if passes is not None:
-            limit = STALE if self.factor is not None else max(2, int(passes))
+        if cost is not None:
+            limit = STALE if self.factor is not None else max(2, int(cost))
         direction, solved = self._conjugate_gradients(point, limit)
-        return direction if solved or passes is None else self._exact(point)
+        return direction if solved or cost is None else self._exact(point)
 
     def _exact(self, point: Point) -> FloatArray:
         try:
