@@ -54,8 +54,6 @@ class Preferences:
         Weight of each member; None if all are 1.
     blocks : int64 (B + 1,)
         Rankings of block b; no two blocks share a row. Cut by the data alone.
-    in_order : bool
-        Whether the members are the rows themselves, in their order.
     total : float
         N, the sum of all c_ij.
     n_pairs : int
@@ -70,7 +68,6 @@ class Preferences:
     u: FloatArray
     v: FloatArray | None
     blocks: NDArray[np.int64]
-    in_order: bool
     total: float
     n_pairs: int
     scratch: ScratchPool = field(default_factory=ScratchPool, repr=False, compare=False)
@@ -104,7 +101,7 @@ class Preferences:
             level_ptr=np.r_[level_start, member.size].astype(np.int64),
             ranking_levels=np.r_[np.searchsorted(level_start, ranking_start), level_start.size].astype(np.int64),
         )
-        return _finish(rankings, int(rankings.pair_counts().sum()), rows.size)
+        return _finish(rankings, int(rankings.pair_counts().sum()))
 
     @cached_property
     def member_weights(self) -> FloatArray:
@@ -179,7 +176,7 @@ def build(
         sources.append(_from_pairs(grades, *pairs))
         n_pairs += _count_new_pairs(grades, preferences, *pairs)
     rankings = sources[0] if len(sources) == 1 else _join(sources[0], sources[1])
-    return _finish(_weighted(rankings, grades, query_weighting), n_pairs, grades.query.size)
+    return _finish(_weighted(rankings, grades, query_weighting), n_pairs)
 
 
 def _from_grades(grades: Grades, *, chain: bool) -> _Rankings:
@@ -347,7 +344,7 @@ def _weighted(rankings: _Rankings, grades: Grades, query_weighting: str) -> _Ran
     return replace(rankings, u=u)
 
 
-def _finish(rankings: _Rankings, n_pairs: int, n_rows: int) -> Preferences:
+def _finish(rankings: _Rankings, n_pairs: int) -> Preferences:
     v = rankings.v
     return Preferences(
         row=np.ascontiguousarray(rankings.row, dtype=np.int32),
@@ -358,7 +355,6 @@ def _finish(rankings: _Rankings, n_pairs: int, n_rows: int) -> Preferences:
         u=np.ascontiguousarray(rankings.u),
         v=None if v is None or np.all(v == 1) else np.ascontiguousarray(v),
         blocks=_blocks(rankings),
-        in_order=rankings.row.size == n_rows and bool(np.all(rankings.row == np.arange(n_rows))),
         total=float(np.sum(rankings.u * rankings.pair_weights())),
         n_pairs=n_pairs,
     )

@@ -12,7 +12,7 @@ from ._data import make_preferences
 from ._errors import DataError
 from ._preferences import FloatArray, Preferences
 from .kernels.hinge import weighted_sum
-from .losses._base import count_active, gather
+from .losses._base import count_active
 
 __all__ = ["pairwise_accuracy"]
 
@@ -58,8 +58,7 @@ def _check_scores(scores: ArrayLike) -> FloatArray:
 
 def _weight_below(scores: FloatArray, p: Preferences, margin: float) -> float:
     """Weight of the preferences (i over j) with s_i - s_j < margin."""
-    with p.scratch.lend() as scratch:
-        s = gather(scores, p, scratch)
-        c, d = np.empty(s.size), np.empty(s.size)
-        count_active(s, p, 0, p.n_rankings, margin, c, d)
+    s = scores[p.row]
+    c, d = np.empty(s.size), np.empty(s.size)
+    count_active(s, p, 0, p.n_rankings, margin, c, d)
     return float(weighted_sum(p.v, p.u, p.ranking_ptr, 0, p.n_rankings, c))

@@ -20,11 +20,9 @@ from ._preferences import FloatArray
 from ._progress import Progress
 from .engines import LocalEngine
 from .losses import LOSSES
-from .solvers import Bundle, Newton, Solution, Status
+from .solvers import SOLVERS, Bundle, Newton, Solution, Solver, Status
 
 logger = logging.getLogger("linrank")
-
-SOLVERS: dict[str, type[Bundle] | type[Newton]] = {"bundle": Bundle, "newton": Newton}
 
 #: From so many dense features on the hinge is smoothed and solved by Newton's method. Of the problems measured, it is
 #: faster with 42 features except at strong regularisation, and slower with 8; nothing between was tried.
@@ -44,10 +42,10 @@ class LinearRanker(LinearPredictor):
         RankSVM and TreeRSVM.
     alpha : float, default=1e-3
         Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data.
-    solver : {"auto", "newton", "bundle"} or solver, default="auto"
-        How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any. "auto" takes Newton's
-        method, but the bundle method for the hinge with few features or large sparse X. An instance brings its own tol
-        and max_iter.
+    solver : {"auto", "newton", "bundle", "tron"} or solver, default="auto"
+        How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "tron" (trust-region
+        Newton, for comparison) for smooth ones. "auto" takes Newton's method, but the bundle method for the hinge with
+        few features or large sparse X. An instance brings its own tol and max_iter.
     preferences : {"full", "chain"}, default="full"
         Compare all levels within a query, or consecutive levels only.
     query_weighting : {"pairs", "queries"}, default="pairs"
@@ -198,11 +196,20 @@ class LinearRanker(LinearPredictor):
                 raise ParameterError(f"{name}={getattr(self, name)!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
-        if not isinstance(self.solver, (Bundle, Newton)):
+        if not isinstance(self.solver, Solver):
             check_choice("solver", self.solver, ("auto", *SOLVERS))
+        if not LOSSES[self.loss].smooth and self._solver_type() not in (None, Bundle, Newton):
+            raise ParameterError(
+                f"solver={self.solver!r} needs a smooth loss, loss={self.loss!r} is not: use solver='auto', 'newton' "
+                "or 'bundle', or loss='squared_hinge'."
+            )
 
-    def _solver(self, engine: LocalEngine) -> Bundle | Newton:
-        if isinstance(self.solver, (Bundle, Newton)):
+    def _solver_type(self) -> type[Solver] | None:
+        """The kind of solver asked for; None for "auto"."""
+        return type(self.solver) if isinstance(self.solver, Solver) else SOLVERS.get(self.solver)
+
+    def _solver(self, engine: LocalEngine) -> Solver:
+        if isinstance(self.solver, Solver):
             return self.solver
         name = self.solver
         if name == "auto":

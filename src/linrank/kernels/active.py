@@ -8,6 +8,7 @@ anew per level up to `FEW_LEVELS` levels and with a tree of counts beyond. The c
 from __future__ import annotations
 
 import copy
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,7 @@ def count_sorted(
     scratch: Scratch,
 ) -> None:
     """Fill c and d of one ranking by sorting its scores and sweeping its levels."""
-    view = SortedRanking(s, levels, base, margin, scratch)
-    view.fill(v, c, d, scratch)
+    SortedRanking(*sort_scores(s, scratch), levels, base, margin, scratch).fill(v, c, d, scratch)
 
 
 class SortedRanking:
@@ -83,10 +83,17 @@ class SortedRanking:
     Order and windows lie in the scratch and are valid until the next ranking is sorted there: `kept` copies them.
     """
 
-    def __init__(self, s: Floats, levels: NDArray[np.int64], base: int, margin: float, scratch: Scratch) -> None:
-        n = s.size
-        self.levels, self.base = levels, base
-        self.order, sorted_s = sort_scores(s, scratch)
+    def __init__(
+        self,
+        order: NDArray[np.int32],
+        sorted_s: Floats,
+        levels: NDArray[np.int64],
+        base: int,
+        margin: float,
+        scratch: Scratch,
+    ) -> None:
+        n = order.size
+        self.order, self.levels, self.base = order, levels, base
         bounds = scratch.take("bounds", 2 * n, np.int32)
         self.where = scratch.take("where", 3 * n, np.int32).reshape(n, 3)
         counting.windows(sorted_s, margin, bounds)
@@ -127,10 +134,10 @@ class SortedRanking:
             counting.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
             return
         sizes = [n + 1]
-        while sizes[-1] > 1:
+        while sizes[-1] > FLOAT_LANES:
             sizes.append((sizes[-1] - 1) // FLOAT_LANES + 1)
         padded = [-(-size // FLOAT_LANES) * FLOAT_LANES for size in sizes]
-        offsets = np.r_[0, np.cumsum(padded[:-1])].astype(np.int64)
+        offsets = tuple(accumulate(padded[:-1], initial=0))
         tree = scratch.zeros("tree", sum(padded), np.float64)
         counting.sum_tree(levels, base, values, self.where, everything, offsets, tree, c, d)
 

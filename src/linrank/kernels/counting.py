@@ -263,24 +263,25 @@ def sum_tree(
 
     The tree has 16 children a node. At height h, tree[offsets[h] + (p >> 4 h)] is the sum held before that cell within
     its node, so an insertion is one vector addition a height and a query one load a height. O(n log n) with logarithms
-    to base 16. `tree` holds zeros at the start. c and d are differences of sums: exact to rounding of the largest sum.
+    to base 16. `tree` holds zeros at the start; `offsets` is a tuple, so that its loops are unrolled. c and d are
+    differences of sums: exact to rounding of the largest sum.
     """
     held = 0.0
     for level in range(level_ptr.size - 1):
         start, end = level_ptr[level] - base, level_ptr[level + 1] - base
         for i in range(start, end):
-            before, p = 0.0, where[i, 1]
-            for h in range(offsets.size):
-                before += tree[offsets[h] + (p >> (4 * h))]
+            before, p = 0.0, np.uint64(where[i, 1])
+            for h in range(len(offsets)):
+                before += tree[np.uint64(offsets[h]) + (p >> np.uint64(4 * h))]
             d[i] = held - before
         for i in range(start, end):
-            p = where[i, 0]
-            for h in range(offsets.size):
-                cell = p >> (4 * h)
+            position = where[i, 0]
+            for h in range(len(offsets)):
+                cell = position >> (4 * h)
                 add_value_after(tree, (offsets[h] >> 4) + (cell >> 4), cell & 15, values[i])
             held += values[i]
         for i in range(start, end):
-            before, p = 0.0, where[i, 2]
-            for h in range(offsets.size):
-                before += tree[offsets[h] + (p >> (4 * h))]
-            c[i] = everything[where[i, 2]] - before
+            before, p = 0.0, np.uint64(where[i, 2])
+            for h in range(len(offsets)):
+                before += tree[np.uint64(offsets[h]) + (p >> np.uint64(4 * h))]
+            c[i] = everything[p] - before

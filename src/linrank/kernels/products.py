@@ -13,17 +13,19 @@ from ._jit import kernel
 def csr_dot(data: Any, indices: Any, indptr: Any, w: Any, first: int, last: int, out: Any) -> None:
     """out[i] = sum_j X_ij w_j for rows first <= i < last. O(non-zeros).
 
-    Four sums at once, because an addition waits for the one before; unsigned indices need no test for negative ones.
+    Four sums at once, because an addition waits for the one before. Unsigned positions need no test for negative ones,
+    which would take a quarter of the time.
     """
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     for i in range(first, last):
-        start, end = indptr[i], indptr[i + 1]
-        whole = start + (end - start) // 4 * 4
+        start, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        whole = end - ((end - start) & three)
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        for k in range(start, whole, 4):
+        for k in range(start, whole, four):
             a += data[k] * w[np.uint64(indices[k])]
-            b += data[k + 1] * w[np.uint64(indices[k + 1])]
-            c += data[k + 2] * w[np.uint64(indices[k + 2])]
-            d += data[k + 3] * w[np.uint64(indices[k + 3])]
+            b += data[k + one] * w[np.uint64(indices[k + one])]
+            c += data[k + two] * w[np.uint64(indices[k + two])]
+            d += data[k + three] * w[np.uint64(indices[k + three])]
         for k in range(whole, end):
             a += data[k] * w[np.uint64(indices[k])]
         out[i] = (a + b) + (c + d)
@@ -35,7 +37,7 @@ def csr_transpose_dot(data: Any, indices: Any, indptr: Any, g: Any, first: int, 
     for i in range(first, last):
         g_i = g[i]
         if g_i != 0.0:
-            for k in range(indptr[i], indptr[i + 1]):
+            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
                 out[np.uint64(indices[k])] += data[k] * g_i
 
 

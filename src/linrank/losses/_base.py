@@ -11,7 +11,6 @@ import numpy as np
 
 from .._data import RankingData
 from .._preferences import FloatArray, Preferences
-from ..kernels._scratch import Scratch
 from ..kernels.active import active_counts
 from ..kernels.hinge import scatter_add
 
@@ -35,7 +34,7 @@ class Curvature(ABC):
 
     @abstractmethod
     def product(self, V: FloatArray) -> FloatArray:
-        """Hessian times a vector over the rows."""
+        """Hessian times a vector over the rows, or times a block of them as columns."""
 
     @abstractmethod
     def hessian(self, X: Any, scale: FloatArray | None = None) -> FloatArray:
@@ -46,6 +45,7 @@ class Loss(ABC):
     """Mean of phi(s_i - s_j) over the preferences, weighted by c_ij."""
 
     name: ClassVar[str]
+    smooth: ClassVar[bool] = True  # whether its points have a curvature
 
     @property
     @abstractmethod
@@ -57,12 +57,10 @@ class Loss(ABC):
         """Evaluate value and gradient at scores in row order; `map` spreads blocks of queries over workers."""
 
 
-def gather(scores: FloatArray, preferences: Preferences, scratch: Scratch) -> FloatArray:
-    """Bring row scores into the members' order."""
-    if preferences.in_order:
-        return np.ascontiguousarray(scores)
-    members: FloatArray = scratch.take("s", preferences.row.size, np.float64)
-    return np.take(scores, preferences.row, out=members, mode="clip")  # "raise" would make a copy first
+def gather_block(scores: FloatArray, preferences: Preferences, block: int, out: FloatArray) -> None:
+    """Bring the rows' scores into the members' order, for the members of a block."""
+    first, last = preferences.ranking_ptr[preferences.blocks[block : block + 2]]
+    np.take(scores, preferences.row[first:last], out=out[first:last], mode="clip")  # "raise" would make a copy first
 
 
 def count_active(

@@ -10,7 +10,7 @@ import numpy as np
 from .._data import RankingData
 from .._preferences import FloatArray
 from ..kernels.hinge import hinge_sums
-from ._base import Loss, LossPoint, Map, count_active, gather, scatter_block
+from ._base import Loss, LossPoint, Map, count_active, gather_block, scatter_block
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Hinge(Loss):
     margin: float = 1.0
 
     name: ClassVar[str] = "hinge"
+    smooth: ClassVar[bool] = False
 
     @property
     def value_at_zero(self) -> float:
@@ -33,13 +34,13 @@ class Hinge(Loss):
 
         def evaluate(block: int) -> float:
             first, last = int(p.blocks[block]), int(p.blocks[block + 1])
+            gather_block(scores, p, block, s)
             count_active(s, p, first, last, self.margin, c, d)
             value = hinge_sums(s, p.v, p.u, p.ranking_ptr, first, last, self.margin, c, d)
             scatter_block(d, 1.0 / p.total, p, block, gradient)
             return value
 
         with p.scratch.lend() as own:
-            s = gather(scores, p, own)
-            c, d = own.take("c", s.size, np.float64), own.take("d", s.size, np.float64)
+            s, c, d = (own.take(name, p.row.size, np.float64) for name in "scd")
             value = sum(map(evaluate, range(p.n_blocks)))
         return LossPoint(value / p.total, gradient)

@@ -6,9 +6,9 @@ HuberHinge(mu)  the hinge with its kink rounded off over a width mu: smooth, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .._data import RankingData
 from .._preferences import FloatArray, Preferences
 from ..kernels import active, smooth
 from ..kernels._scratch import Scratch
-from ._base import Curvature, Loss, LossPoint, Map, count_active, gather, scatter_block
+from ._base import Curvature, Loss, LossPoint, Map, count_active, gather_block, scatter_block
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,18 @@ class SquaredHinges(Loss):
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
         """Value and gradient at the scores, with their curvature for Hessian products."""
         p = data.preferences
-        s = gather(scores, p, Scratch())
-        if s is scores:
-            s = scores.copy()
-        gradient = np.zeros(scores.size)
-        g = np.empty(s.size)
+        s, g, gradient = np.empty(p.row.size), np.empty(p.row.size), np.zeros(scores.size)
         terms = self.a, self.m
 
-        def evaluate(block: int) -> float:
+        def evaluate(block: int) -> tuple[float, list[_Long]]:
+            gather_block(scores, p, block, s)
             with p.scratch.lend() as scratch:
-                value = _evaluate_block(s, p, block, terms, g, scratch)
+                value, long = _evaluate_block(s, p, block, terms, g, scratch)
             scatter_block(g, 1.0 / p.total, p, block, gradient)
-            return value
+            return value, long
 
-        value = sum(map(evaluate, range(p.n_blocks)))
-        return LossPoint(value / p.total, gradient, PairCurvature(s, p, terms, map))
+        values, long = zip(*map(evaluate, range(p.n_blocks)), strict=True)
+        return LossPoint(sum(values) / p.total, gradient, PairCurvature(s, p, terms, long, map))
 
 
 class SquaredHinge(SquaredHinges):
@@ -74,30 +71,43 @@ BATCH = 2048
 Terms = tuple[tuple[float, ...], tuple[float, ...]]
 
 
+class _Long(NamedTuple):
+    """One term of a long ranking as it was evaluated: what its Hessian products need."""
+
+    ranking: int
+    a: float
+    view: active.SortedRanking
+    n: FloatArray  # weight of each member's active partners
+
+
 def _split(p: Preferences, block: int) -> tuple[Any, Any]:
     """Rankings of a block that are compared pair by pair, and those that are sorted."""
     first, last = int(p.blocks[block]), int(p.blocks[block + 1])
     return active.split(p.ranking_ptr, p.pairs, first, last, active.SHORT_TO_SUM)
 
 
-def _evaluate_block(s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch) -> float:
+def _evaluate_block(
+    s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch
+) -> tuple[float, list[_Long]]:
     short, long = _split(p, block)
-    v = p.member_weights
-    value = 0.0
+    value, kept = 0.0, []
     if short.size:
-        value += smooth.smooth_direct(s, v, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
+        value += smooth.smooth_direct(s, p.member_weights, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
     for r in long:
         start, end = p.ranking_ptr[r : r + 2]
         levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
+        v = p.member_weights[start:end]
+        order, sorted_s = active.sort_scores(s[start:end], scratch)
         # The median: one score far out would move a mean, and with it the digits of all the others.
-        centred = s[start:end] - np.partition(s[start:end], (end - start) // 2)[(end - start) // 2]
+        centred = s[start:end] - sorted_s[(end - start) // 2]
         g[start:end] = 0.0
         for a, m in zip(*terms, strict=True):
-            view = active.SortedRanking(s[start:end], levels, int(start), m, scratch)
-            c, d = view.sums(None if p.v is None else p.v[start:end], scratch)
-            S = np.add(*view.sums(v[start:end] * centred, scratch))
-            value += smooth.squared_sums(centred, v[start:end], p.u[r], a, m, c, d, S, g[start:end])
-    return value
+            view = active.SortedRanking(order, sorted_s, levels, int(start), m, scratch)
+            c, d = view.sums(None if p.v is None else v, scratch)
+            S = np.add(*view.sums(v * centred, scratch))
+            value += smooth.squared_sums(centred, v, p.u[r], a, m, c, d, S, g[start:end])
+            kept.append(_Long(int(r), float(a), view.kept(), c + d))
+    return value, kept
 
 
 @dataclass(frozen=True)
@@ -107,51 +117,34 @@ class PairCurvature(Curvature):
     s: FloatArray  # in the members' order
     p: Preferences
     terms: Terms
+    long: Sequence[list[_Long]]  # of each block
     map: Map
 
-    @cached_property
-    def _prepared(self) -> list[list[tuple[int, float, active.SortedRanking, FloatArray]]]:
-        """For each block, its long rankings sorted: (ranking, a, order and windows, n). Made once for all products."""
-        p = self.p
-
-        def prepare(block: int) -> list[tuple[int, float, active.SortedRanking, FloatArray]]:
-            found = []
-            with p.scratch.lend() as scratch:
-                for r in _split(p, block)[1]:
-                    start, end = p.ranking_ptr[r : r + 2]
-                    levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
-                    for a, m in zip(*self.terms, strict=True):
-                        view = active.SortedRanking(self.s[start:end], levels, int(start), m, scratch).kept()
-                        n = np.add(*view.sums(None if p.v is None else p.v[start:end], scratch))
-                        found.append((int(r), float(a), view, n))
-            return found
-
-        return list(self.map(prepare, range(p.n_blocks)))
-
     def product(self, V: FloatArray) -> FloatArray:
-        """L V for one vector over the rows."""
-        p, prepared = self.p, self._prepared
-        out = np.zeros(V.size)
-        members = V[p.row]
-        answer = np.empty(members.size)
+        """L V for a vector over the rows, or for a block of them as columns."""
+        if V.ndim == 2:
+            return np.column_stack([self.product(np.ascontiguousarray(column)) for column in V.T])
+        p, out = self.p, np.zeros(V.size)
+        members, answer = np.empty(p.row.size), np.empty(p.row.size)
 
         def multiply(block: int) -> None:
+            gather_block(V, p, block, members)
             with p.scratch.lend() as scratch:
-                self._multiply(block, prepared[block], members, answer, scratch)
+                self._multiply(block, members, answer, scratch)
             scatter_block(answer, 1.0 / p.total, p, block, out)
 
         for _ in self.map(multiply, range(p.n_blocks)):
             pass
         return out
 
-    def _multiply(self, block: int, prepared: Any, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
+    def _multiply(self, block: int, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
         p, v = self.p, self.p.member_weights
         short, long = _split(p, block)
         if short.size:
             smooth.laplacian_direct(self.s, v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out)
         for r in long:
             out[p.ranking_ptr[r] : p.ranking_ptr[r + 1]] = 0.0
-        for r, a, view, n in prepared:
+        for r, a, view, n in self.long[block]:
             start, end = p.ranking_ptr[r : r + 2]
             S = np.add(*view.sums(v[start:end] * V[start:end], scratch))
             smooth.laplacian_sums(v[start:end], p.u[r], a, n, V[start:end], S, out[start:end])

@@ -22,6 +22,7 @@ from .._objective import Objective, Point, zeros
 from .._preferences import FloatArray
 from .._smoothing import SmoothedHinge
 from ._base import Callback, Iteration, Solution, Status, check_limits, ending
+from ._best import Best
 from ._line import search
 
 #: Steps of conjugate gradients after which a preconditioner is out of date.
@@ -128,26 +129,10 @@ def _samples(objective: Objective) -> Iterator[Objective]:
             yield part
 
 
-class _Smooth:
+class _Smooth(Best):
     """The best point and its certificate, for a smooth objective."""
 
     mu = 1.0
-
-    def __init__(self, objective: Objective) -> None:
-        self.objective = objective
-        self.w = zeros(objective)
-        self.value = self.gap = np.inf
-
-    def certify(self, point: Point) -> bool:
-        """Take note of a point; whether it improves on those before."""
-        gradient = point.gradient
-        lower = max(point.value - float(gradient @ gradient) / (2.0 * self.objective.alpha), 0.0) - point.rounding
-        before = self.value, self.gap
-        lower = max(lower, self.value - self.gap) if np.isfinite(self.gap) else lower
-        if point.value < self.value:
-            self.w, self.value = point.w, point.value
-        self.gap = max(self.value - lower, 0.0)
-        return self.value < before[0] or self.gap < before[1]
 
     def refine(self, point: Point, target: float, decrement: float) -> Point:
         """The point to step from."""

@@ -1,0 +1,138 @@
+"""Trust-region Newton for smooth losses, as in P-SWX (Algorithm 1) and LIBLINEAR: a variant to compare with.
+
+The step minimises the quadratic model by conjugate gradients within |v| <= Delta. The radius starts at the first
+gradient's norm (the paper's Delta_0 = 0 would permit no step) and follows the agreement of model and objective, by the
+rules of Lin, Weng and Keerthi's trust-region Newton method for logistic regression. Neither exact Hessians nor row
+samples are used; `Newton` is the default because it is faster.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._errors import ParameterError
+from .._objective import Objective, Point, zeros
+from .._preferences import FloatArray
+from ._base import Callback, Iteration, Solution, check_limits, ending
+from ._best import Best
+
+#: A step is taken where the objective falls by this part of what the model promised.
+ACCEPT = 1e-4
+#: Agreement below which the radius shrinks, and above which it may grow.
+POOR, GOOD = 0.25, 0.75
+#: By how much: at least, moderately, and at most when it grows.
+SHRINK, HALVE, GROW = 0.25, 0.5, 4.0
+#: Relative residual at which conjugate gradients stop.
+FORCING = 0.1
+#: Iterations without progress after which rounding is to blame.
+STALL = 5
+
+
+@dataclass(frozen=True)
+class Tron:
+    """Minimise a smooth objective by a trust-region Newton method.
+
+    Parameters
+    ----------
+    tol : float
+        Stop when the certified gap is at most tol * f(0).
+    max_iter : int
+        Stop after so many iterations, with the best point and its honest gap.
+    gradient_tol : float or None
+        Stop instead when |grad f(w)| <= gradient_tol * |grad f(0)|, the paper's rule (3).
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 1000
+    gradient_tol: float | None = None
+
+    def __post_init__(self) -> None:
+        check_limits(self.tol, self.max_iter)
+        if self.gradient_tol is not None and not self.gradient_tol > 0:
+            raise ParameterError(f"gradient_tol={self.gradient_tol!r} must be above 0, or None.")
+
+    def minimise(
+        self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Minimise from `start`: weights or an earlier solution."""
+        begin = time.perf_counter()
+        point = objective.at(_weights(objective, start))
+        best, history, still = Best(objective), list[Iteration](), 0
+        radius = np.inf
+        goal = self._gradient_goal(objective, point, start)
+        while True:
+            still = 0 if best.certify(point) else still + 1
+            history.append(Iteration(len(history) + 1, best.value, best.gap, time.perf_counter() - begin))
+            if callback is not None:
+                callback(history[-1])
+            size = float(np.linalg.norm(point.gradient))
+            converged = size <= goal if goal is not None else best.gap <= self.tol * objective.value_at_zero
+            status = ending(converged, still >= STALL, len(history), self.max_iter)
+            if status is not None:
+                return Solution(best.w, best.value, best.gap, status, history)
+            point, radius = _iterate(point, min(radius, size) if len(history) == 1 else radius)
+
+    def _gradient_goal(self, objective: Objective, point: Point, start: FloatArray | Solution | None) -> float | None:
+        if self.gradient_tol is None:
+            return None
+        at_zero = point if start is None else objective.at(zeros(objective))
+        return self.gradient_tol * float(np.linalg.norm(at_zero.gradient))
+
+
+def _weights(objective: Objective, start: FloatArray | Solution | None) -> FloatArray:
+    given = start.w if isinstance(start, Solution) else start
+    return zeros(objective) if given is None else given
+
+
+def _iterate(point: Point, radius: float) -> tuple[Point, float]:
+    """One step of the trust-region method: the next point (the same one if the step failed) and radius."""
+    step, residual = _conjugate_gradients(point, radius)
+    length, slope = float(np.linalg.norm(step)), float(point.gradient @ step)
+    promised = -0.5 * (slope - float(step @ residual))
+    line = point.along(step)
+    trial = line.at(1.0)
+    fallen = point.value - trial.value
+    # Where the parabola through the two values and the slope has its minimum, in lengths of the step.
+    beyond = -fallen - slope
+    best = GROW if beyond <= 0 else max(SHRINK, -0.5 * slope / beyond)
+    radius = _next_radius(radius, length, best * length, fallen, promised)
+    return (line.point(trial) if fallen > ACCEPT * promised else point), radius
+
+
+def _next_radius(radius: float, length: float, ideal: float, fallen: float, promised: float) -> float:
+    if fallen < ACCEPT * promised:
+        return min(max(ideal, SHRINK * length), HALVE * radius)
+    if fallen < POOR * promised:
+        return max(SHRINK * radius, min(ideal, HALVE * radius))
+    if fallen < GOOD * promised:
+        return max(SHRINK * radius, min(ideal, GROW * radius))
+    return max(radius, min(ideal, GROW * radius))
+
+
+def _conjugate_gradients(point: Point, radius: float) -> tuple[FloatArray, FloatArray]:
+    """A step within the radius and its residual -gradient - H step; it ends on the boundary where it gets there."""
+    r = -point.gradient
+    step, p, rr = np.zeros_like(r), r, float(r @ r)
+    goal = FORCING**2 * rr
+    for _ in range(10 * r.size + 100):
+        if rr <= goal:
+            break
+        Hp = point.hessian_product(p)
+        t = rr / float(p @ Hp)
+        if np.linalg.norm(step + t * p) >= radius:
+            t = _to_boundary(step, p, radius)
+            return step + t * p, r - t * Hp
+        step, r = step + t * p, r - t * Hp
+        rr, before = float(r @ r), rr
+        p = r + (rr / before) * p
+    return step, r
+
+
+def _to_boundary(step: FloatArray, p: FloatArray, radius: float) -> float:
+    """The t > 0 with |step + t p| = radius."""
+    sp, pp, ss = float(step @ p), float(p @ p), float(step @ step)
+    root = np.sqrt(max(sp * sp + pp * (radius * radius - ss), 0.0))
+    return float((radius * radius - ss) / (sp + root)) if sp >= 0 else float((root - sp) / pp)
