@@ -35,7 +35,7 @@ def main() -> None:
                 },
                 7,
             )
-            model = engine.hessian_steps
+            model = engine.hessian_steps(SquaredHinge())
         rows.append(
             {
                 "rows": m,

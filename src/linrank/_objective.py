@@ -33,8 +33,7 @@ class Engine(Protocol):
     def loss_at(self, loss: Loss, scores: FloatArray) -> LossPoint:
         """The loss at given scores."""
 
-    @property
-    def hessian_steps(self) -> float | None:
+    def hessian_steps(self, loss: Loss) -> float | None:
         """Cost of an exact Hessian in steps of conjugate gradients; None where it cannot be had."""
 
     def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:
@@ -109,9 +108,9 @@ class Point:
 
     @property
     def rounding(self) -> float:
-        """About how far rounding may have moved the value: certificates add it."""
+        """About how far rounding, and the loss's own error, may have moved the value: certificates add it."""
         terms = self.risk + float(np.abs(self.loss.gradient) @ np.abs(self.scores))
-        return 4.0 * float(np.finfo(np.float64).eps) * (self.value + terms)
+        return 4.0 * float(np.finfo(np.float64).eps) * (self.value + terms) + self.loss.error
 
     @property
     def gradient(self) -> FloatArray:
@@ -122,6 +121,11 @@ class Point:
         """Hessian times v, for smooth losses: two products with X."""
         objective, curvature = self.objective, self._curvature
         return objective.back(curvature.product(objective.scores(v))) + objective.alpha * v
+
+    @property
+    def hessian_steps(self) -> float | None:
+        """Cost of the exact Hessian in Hessian products; None where it cannot be had."""
+        return self.objective.engine.hessian_steps(self.objective.loss)
 
     def hessian(self) -> FloatArray:
         """The exact d x d Hessian, for smooth losses."""

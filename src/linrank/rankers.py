@@ -213,7 +213,7 @@ class LinearRanker(LinearPredictor):
             return self.solver
         name = self.solver
         if name == "auto":
-            wide = engine.hessian_steps is not None and engine.data.n_features >= MANY_FEATURES
+            wide = engine.hessian_steps(LOSSES[self.loss]) is not None and engine.data.n_features >= MANY_FEATURES
             name = "newton" if self.loss != "hinge" or wide else "bundle"
         return SOLVERS[name](tol=self.tol, max_iter=int(self.max_iter))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ._base import Curvature, Loss, LossPoint
 from .hinge import Hinge
+from .logistic import Logistic
 from .squared_hinge import HuberHinge, SquaredHinge
 
-__all__ = ["LOSSES", "Curvature", "Hinge", "HuberHinge", "Loss", "LossPoint", "SquaredHinge"]
+__all__ = ["LOSSES", "Curvature", "Hinge", "HuberHinge", "Logistic", "Loss", "LossPoint", "SquaredHinge"]
 
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge())}
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic())}

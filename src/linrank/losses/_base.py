@@ -11,7 +11,8 @@ import numpy as np
 
 from .._data import RankingData
 from .._preferences import FloatArray, Preferences
-from ..kernels.active import active_counts
+from ..kernels._scratch import Scratch
+from ..kernels.active import active_counts, split
 from ..kernels.hinge import scatter_add
 
 T = TypeVar("T")
@@ -27,6 +28,7 @@ class LossPoint:
     value: float
     gradient: FloatArray
     curvature: Curvature | None = None  # None: the loss is not smooth
+    error: float = 0.0  # of the value, beyond what rounding does to hinge-like sums: certificates add it
 
 
 class Curvature(ABC):
@@ -46,6 +48,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     smooth: ClassVar[bool] = True  # whether its points have a curvature
+    hessian_by_columns: ClassVar[bool] = False  # whether that builds an exact Hessian by one product a column
 
     @property
     @abstractmethod
@@ -61,6 +64,55 @@ def gather_block(scores: FloatArray, preferences: Preferences, block: int, out: 
     """Bring the rows' scores into the members' order, for the members of a block."""
     first, last = preferences.ranking_ptr[preferences.blocks[block : block + 2]]
     np.take(scores, preferences.row[first:last], out=out[first:last], mode="clip")  # "raise" would make a copy first
+
+
+def evaluate_blocks(
+    scores: FloatArray, p: Preferences, map: Map, evaluate: Callable[[FloatArray, int, FloatArray, Scratch], T]
+) -> tuple[FloatArray, FloatArray, list[T]]:
+    """Scores in the members' order, the gradient by rows, and what each block's evaluation gave.
+
+    evaluate(s, block, g, scratch) fills g for the members of the block.
+    """
+    s, g, gradient = np.empty(p.row.size), np.empty(p.row.size), np.zeros(scores.size)
+
+    def one(block: int) -> T:
+        gather_block(scores, p, block, s)
+        with p.scratch.lend() as scratch:
+            answer = evaluate(s, block, g, scratch)
+        scatter_block(g, 1.0 / p.total, p, block, gradient)
+        return answer
+
+    return s, gradient, list(map(one, range(p.n_blocks)))
+
+
+def multiply_blocks(
+    V: FloatArray, p: Preferences, map: Map, multiply: Callable[[int, FloatArray, FloatArray, Scratch], None]
+) -> FloatArray:
+    """The product of a matrix over the members with a vector over the rows, or with a block of them as columns.
+
+    multiply(block, V, out, scratch) does it in the members' order, for the members of a block.
+    """
+    if V.ndim == 2:
+        columns = [multiply_blocks(np.ascontiguousarray(column), p, map, multiply) for column in V.T]
+        return np.column_stack(columns)
+    out = np.zeros(V.size)
+    members, answer = np.empty(p.row.size), np.empty(p.row.size)
+
+    def one(block: int) -> None:
+        gather_block(V, p, block, members)
+        with p.scratch.lend() as scratch:
+            multiply(block, members, answer, scratch)
+        scatter_block(answer, 1.0 / p.total, p, block, out)
+
+    for _ in map(one, range(p.n_blocks)):
+        pass
+    return out
+
+
+def split_block(p: Preferences, block: int, limit: int) -> tuple[Any, Any]:
+    """Rankings of a block with at most `limit` pairs a member, and the others."""
+    first, last = int(p.blocks[block]), int(p.blocks[block + 1])
+    return split(p.ranking_ptr, p.pairs, first, last, limit)
 
 
 def count_active(

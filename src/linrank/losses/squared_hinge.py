@@ -16,7 +16,7 @@ from .._data import RankingData
 from .._preferences import FloatArray, Preferences
 from ..kernels import active, smooth
 from ..kernels._scratch import Scratch
-from ._base import Curvature, Loss, LossPoint, Map, count_active, gather_block, scatter_block
+from ._base import Curvature, Loss, LossPoint, Map, count_active, evaluate_blocks, multiply_blocks, split_block
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,14 @@ class SquaredHinges(Loss):
 
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
         """Value and gradient at the scores, with their curvature for Hessian products."""
-        p = data.preferences
-        s, g, gradient = np.empty(p.row.size), np.empty(p.row.size), np.zeros(scores.size)
-        terms = self.a, self.m
+        p, terms = data.preferences, (self.a, self.m)
 
-        def evaluate(block: int) -> tuple[float, list[_Long]]:
-            gather_block(scores, p, block, s)
-            with p.scratch.lend() as scratch:
-                value, long = _evaluate_block(s, p, block, terms, g, scratch)
-            scatter_block(g, 1.0 / p.total, p, block, gradient)
-            return value, long
+        def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> tuple[float, list[_Long]]:
+            return _evaluate_block(s, p, block, terms, g, scratch)
 
-        values, long = zip(*map(evaluate, range(p.n_blocks)), strict=True)
-        return LossPoint(sum(values) / p.total, gradient, PairCurvature(s, p, terms, long, map))
+        s, gradient, answers = evaluate_blocks(scores, p, map, evaluate)
+        value, long = sum(value for value, _ in answers), [kept for _, kept in answers]
+        return LossPoint(value / p.total, gradient, PairCurvature(s, p, terms, long, map))
 
 
 class SquaredHinge(SquaredHinges):
@@ -80,16 +75,10 @@ class _Long(NamedTuple):
     n: FloatArray  # weight of each member's active partners
 
 
-def _split(p: Preferences, block: int) -> tuple[Any, Any]:
-    """Rankings of a block that are compared pair by pair, and those that are sorted."""
-    first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-    return active.split(p.ranking_ptr, p.pairs, first, last, active.SHORT_TO_SUM)
-
-
 def _evaluate_block(
     s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch
 ) -> tuple[float, list[_Long]]:
-    short, long = _split(p, block)
+    short, long = split_block(p, block, active.SHORT_TO_SUM)
     value, kept = 0.0, []
     if short.size:
         value += smooth.smooth_direct(s, p.member_weights, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
@@ -122,24 +111,11 @@ class PairCurvature(Curvature):
 
     def product(self, V: FloatArray) -> FloatArray:
         """L V for a vector over the rows, or for a block of them as columns."""
-        if V.ndim == 2:
-            return np.column_stack([self.product(np.ascontiguousarray(column)) for column in V.T])
-        p, out = self.p, np.zeros(V.size)
-        members, answer = np.empty(p.row.size), np.empty(p.row.size)
-
-        def multiply(block: int) -> None:
-            gather_block(V, p, block, members)
-            with p.scratch.lend() as scratch:
-                self._multiply(block, members, answer, scratch)
-            scatter_block(answer, 1.0 / p.total, p, block, out)
-
-        for _ in self.map(multiply, range(p.n_blocks)):
-            pass
-        return out
+        return multiply_blocks(V, self.p, self.map, self._multiply)
 
     def _multiply(self, block: int, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
         p, v = self.p, self.p.member_weights
-        short, long = _split(p, block)
+        short, long = split_block(p, block, active.SHORT_TO_SUM)
         if short.size:
             smooth.laplacian_direct(self.s, v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out)
         for r in long:

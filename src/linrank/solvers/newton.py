@@ -25,7 +25,7 @@ from ._base import Callback, Iteration, Solution, Status, check_limits, ending
 from ._best import Best
 from ._line import search
 
-#: Steps of conjugate gradients after which a preconditioner is out of date.
+#: Steps of conjugate gradients after which a preconditioner is out of date, unless a new one would cost twice as many.
 STALE = 4
 #: Relative residual at which conjugate gradients stop.
 FORCING = 0.1
@@ -100,7 +100,7 @@ class Newton:
                 run.status, run.w, run.mu = status, tracker.w, tracker.mu
                 return tracker
             point = tracker.refine(point, target, decrement)
-            line = point.along(run.directions.at(point))
+            line = point.along(run.directions.at(point, lasting=rough))
             trial = search(line, 1.0)
             # About how far f was above its minimum before this step, if the quadratic model held all the way.
             decrement = -0.5 * line.slope if 0.9 < trial.t < 1.1 else np.inf
@@ -183,14 +183,15 @@ class _Directions:
         self.hessian = hessian
         self.factor: tuple[FloatArray, bool] | None = None
 
-    def at(self, point: Point) -> FloatArray:
-        """An approximate solution of H d = -gradient."""
-        cost = None if self.hessian == "products" else point.objective.engine.hessian_steps
+    def at(self, point: Point, lasting: bool = False) -> FloatArray:
+        """An approximate solution of H d = -gradient; `lasting`: a factor made here serves larger samples as well."""
+        cost = None if self.hessian == "products" else point.hessian_steps
         if cost is not None and self.hessian == "exact":
             return self._exact(point)
         limit = 10 * point.w.size + 100
         if cost is not None:
-            limit = STALE if self.factor is not None else max(2, int(cost))
+            patience = cost if self.factor is None else cost / 2
+            limit = STALE if lasting else max(STALE, int(patience))
         direction, solved = self._conjugate_gradients(point, limit)
         return direction if solved or cost is None else self._exact(point)
 

@@ -1,0 +1,93 @@
+"""The logistic loss: value, gradient, Hessian products and exact Hessians against sums over all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linrank import NoPairsError, RankingData
+from linrank.kernels import active, logistic
+from linrank.losses import Logistic
+from linrank.testing import check_loss, enumerate_pairs, make_ranking, naive_laplacian, naive_loss
+from strategies import problems
+
+pytestmark = pytest.mark.kernels
+
+
+def sigma(z):
+    return 0.5 * (1 + np.tanh(0.5 * z))
+
+
+def phi(z):
+    return np.logaddexp(0, -z)
+
+
+def second(z):
+    return sigma(z) * sigma(-z)
+
+
+@pytest.mark.parametrize("limit", [0, 10**9], ids=["sorted", "direct"])
+@given(problem=problems(max_rows=25), seed=st.integers(0, 99))
+@settings(max_examples=150)
+def test_equal_sums_over_all_pairs(limit, problem, seed):
+    X = np.random.default_rng(seed).standard_normal((problem.y.size, 3))
+    try:
+        data = RankingData(X, problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
+    naive = naive_loss(phi, lambda z: -sigma(-z), problem.scores, pairs)
+    L = naive_laplacian(second, problem.scores, pairs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(active, "SHORT_LOGISTIC", limit)
+        ours = Logistic().at(problem.scores, data)
+        product = ours.curvature.product(X)
+        H = ours.curvature.hessian(X, np.array([1.0, 2.0, 0.5]))
+    assert abs(ours.value - naive.value) <= 1e-14 * (1 + abs(naive.value)) + ours.error
+    np.testing.assert_allclose(ours.gradient, naive.gradient, atol=5e-12)
+    np.testing.assert_allclose(product, L @ X, atol=1e-10)
+    np.testing.assert_allclose(H, X.T @ L @ X / np.outer([1, 2, 0.5], [1, 2, 0.5]), atol=1e-10)
+
+
+def test_contract():
+    check_loss(Logistic())
+
+
+@pytest.mark.parametrize("terms", [4, 8, 12, 16, 20])
+def test_series_is_within_its_bound(terms):
+    d, error = logistic.series(terms)
+    x = np.linspace(0, 1, 20_001)
+    D = np.polynomial.polynomial.polyval(x, [0.0, *map(float, d)])
+    P = np.polynomial.polynomial.polyval(x, [0.0, *(float(c) / k for k, c in enumerate(d, 1))])
+    assert sum(d) == 1 / 2  # the slopes of both sides of z = 0 agree
+    assert np.abs(D - x / (1 + x)).max() <= error + 1e-15
+    assert np.abs(P - np.log1p(x)).max() <= error + 1e-15
+    assert error <= 1.1 * 5.83 ** (1 - terms)
+
+
+def test_far_apart_and_coincident_scores():
+    """Spans of 1e12, offsets, ties: nothing overflows, and equal scores are worth log 2."""
+    y = np.tile([0.0, 1.0, 2.0], 200)
+    for scores in (
+        np.linspace(-1e12, 1e12, 600),
+        np.zeros(600),
+        np.full(600, 1e6),
+        np.where(np.arange(600) < 300, -1e9, 1e9),
+        800.0 * y,
+    ):
+        data = RankingData(np.zeros((600, 1)), y)
+        naive = naive_loss(phi, lambda z: -sigma(-z), scores, enumerate_pairs(y, None))
+        for limit in (0, 10**9):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(active, "SHORT_LOGISTIC", limit)
+                ours = Logistic().at(scores, data)
+            assert abs(ours.value - naive.value) <= 1e-13 * naive.value + ours.error
+            np.testing.assert_allclose(ours.gradient, naive.gradient, atol=5e-12)
+
+
+def test_sparse_data_with_more_levels_than_memory_for_their_square():
+    """100,000 distinct levels in one query; the gradient sums to zero and the Hessian annihilates constants."""
+    X, y, _ = make_ranking(100_000, 2, 1, None)
+    point = Logistic().at(X @ np.ones(2), RankingData(X, y))
+    assert abs(point.gradient.sum()) < 1e-12
+    np.testing.assert_allclose(point.curvature.product(np.ones(y.size)), 0.0, atol=1e-16)
