@@ -56,9 +56,20 @@ def problems(draw: st.DrawFn, max_rows: int = 40, options: bool = True) -> Probl
     return problem
 
 
+def graph(rng: np.random.Generator, y: np.ndarray) -> list[tuple[float, ...]]:
+    """Edges between levels of y, and to one that does not occur: cycles, repetitions, weights of 0."""
+    levels = [*np.unique(y).tolist(), 1e9]
+    ends = rng.integers(0, len(levels), (8, 2))
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0], 8)
+    edges = [(levels[a], levels[b], w) for (a, b), w in zip(ends.tolist(), weights.tolist(), strict=True) if a != b]
+    return edges or [(levels[0], 1e9, 1.0)]
+
+
 def _add_options(draw: st.DrawFn, rng: np.random.Generator, problem: Problem) -> None:
     n, options = problem.y.size, problem.options
-    options["preferences"] = draw(st.sampled_from(["full", "chain"]))
+    options["preferences"] = draw(st.sampled_from(["full", "chain", "graph"]))
+    if options["preferences"] == "graph":
+        options["preferences"] = graph(rng, problem.y)
     options["query_weighting"] = draw(st.sampled_from(["pairs", "queries"]))
     if draw(st.booleans()):
         options["sample_weight"] = rng.choice([0.0, 0.5, 1.0, 3.0], n)

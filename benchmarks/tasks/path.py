@@ -41,6 +41,7 @@ def measure(problem: Problem, loss: str) -> tuple[dict[str, Any], list[dict[str,
         "cold iterations": sum(s.n_iter for s in cold),
     }
     steps = [
-        {"alpha": float(alpha), "warm": w.n_iter, "cold": c.n_iter} for alpha, w, c in zip(ALPHAS, warm, cold, strict=True)
+        {"alpha": float(alpha), "warm": w.n_iter, "cold": c.n_iter}
+        for alpha, w, c in zip(ALPHAS, warm, cold, strict=True)
     ]
     return cost, steps

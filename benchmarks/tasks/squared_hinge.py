@@ -1,4 +1,4 @@
-"""Squared hinge to a relative gradient of 1e-6: the default beside its forced variants, in seconds and passes over X."""
+"""Squared hinge to a relative gradient of 1e-6: the default beside forced variants, in seconds and passes over X."""
 
 from __future__ import annotations
 
@@ -109,5 +109,3 @@ def _where_it_goes(engine: LocalEngine, objective: Objective, solver: Newton) ->
         "loss": spent["loss_at"] / total,
         "Hessian": spent["hessian"] / total,
     }
-
-

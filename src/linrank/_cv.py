@@ -70,7 +70,7 @@ class LinearRankerCV(LinearPredictor):
         one_standard_error: bool = False,
         loss: str = "squared_hinge",
         solver: Any = "auto",
-        preferences: str = "full",
+        preferences: str | ArrayLike = "full",
         query_weighting: str = "pairs",
         scale: bool = True,
         tol: float = 1e-3,
@@ -107,7 +107,7 @@ class LinearRankerCV(LinearPredictor):
         alphas = self._check_alphas()
         ranker = self._ranker(alphas[-1])
         ranker._check_parameters()
-        weighting = {"preferences": self.preferences, "query_weighting": self.query_weighting}
+        weighting: dict[str, Any] = {"preferences": self.preferences, "query_weighting": self.query_weighting}
         data = RankingData(X, y, qid, **given, **weighting)
         folds = with_pairs(make_folds(self.cv, data), data)
         with ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from ._errors import DataError, NoPairsError, ParameterError
-from ._preferences import FloatArray, Grades, Preferences, build
+from ._preferences import FloatArray, Grades, Graph, Preferences, build
 from .kernels.products import has_duplicates
 
 logger = logging.getLogger("linrank")
@@ -65,7 +65,7 @@ class RankingData:
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
-        preferences: str = "full",
+        preferences: str | ArrayLike = "full",
         query_weighting: str = "pairs",
     ) -> None:
         X = check_features(X)
@@ -141,17 +141,59 @@ def make_preferences(
     sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | Mapping[Any, float] | None = None,
     pairs: ArrayLike | None = None,
-    preferences: str = "full",
+    preferences: str | ArrayLike = "full",
     query_weighting: str = "pairs",
 ) -> tuple[Grades, FloatArray | None, Preferences]:
     """Validate everything but X, and bring it into the form that kernels use."""
-    check_choice("preferences", preferences, PREFERENCES)
+    edges = check_preferences(preferences)
     check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
     grades, values = _check_rows(n_rows, y, qid, sample_weight, query_weight, pairs)
     checked_pairs = None if pairs is None else _check_pairs(pairs, grades)
-    built = build(grades, preferences, checked_pairs, query_weighting)
+    wanted = str(preferences) if edges is None else _graph(edges, values, grades)
+    if isinstance(wanted, Graph) and wanted.weight.size == 0 and pairs is None:
+        raise NoPairsError("No edge of preferences joins two levels that occur in y: check the levels it names.")
+    built = build(grades, wanted, checked_pairs, query_weighting)
     _refuse_no_pairs(built, grades)
     return grades, values, built
+
+
+def check_preferences(preferences: Any) -> FloatArray | None:
+    """Refuse preferences that are neither a known word nor edges; edges come back as (lower, upper, weight) rows."""
+    if isinstance(preferences, str):
+        check_choice("preferences", preferences, PREFERENCES)
+        return None
+    try:
+        edges = np.asarray(preferences, dtype=np.float64)
+    except (ValueError, TypeError):
+        edges = np.empty(0)
+    if edges.ndim != 2 or edges.shape[1] not in (2, 3) or edges.shape[0] == 0:
+        raise ParameterError(
+            "preferences must be 'full', 'chain' or a list of edges (lower level, higher level[, weight]) "
+            "between values of y."
+        )
+    if not np.all(np.isfinite(edges)):
+        raise ParameterError("preferences holds NaN or infinity: edges are (lower level, higher level[, weight]).")
+    if np.any(edges[:, 0] == edges[:, 1]):
+        level = edges[edges[:, 0] == edges[:, 1]][0, 0]
+        raise ParameterError(f"preferences joins level {level:g} to itself: drop that edge.")
+    if edges.shape[1] == 2:
+        edges = np.column_stack([edges, np.ones(len(edges))])
+    if np.any(edges[:, 2] < 0):
+        raise ParameterError("preferences holds a negative weight: turn the edge around instead.")
+    return edges
+
+
+def _graph(edges: FloatArray, values: FloatArray | None, grades: Grades) -> Graph:
+    """The edges between levels that occur in y, each once; those to other levels are ignored."""
+    if values is None or grades.level is None:
+        raise DataError("preferences holds edges between levels, but there is no y: give y, or leave preferences out.")
+    levels = np.empty(int(grades.level.max(initial=0)) + 1)
+    levels[grades.level] = values
+    number = np.minimum(np.searchsorted(levels, edges[:, :2]), levels.size - 1)
+    keep = np.all(levels[number] == edges[:, :2], axis=1) & (edges[:, 2] > 0)
+    key, where = np.unique(number[keep, 0] * levels.size + number[keep, 1], return_inverse=True)
+    weight: FloatArray = np.bincount(where, edges[keep, 2], minlength=key.size).astype(np.float64)
+    return Graph(key // levels.size, key % levels.size, weight)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

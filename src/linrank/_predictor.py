@@ -28,7 +28,7 @@ class LinearPredictor(BaseEstimator, ABC):
 
     coef_: FloatArray
     fitted_with_qid_: bool
-    preferences: str
+    preferences: str | ArrayLike
     query_weighting: str
 
     @abstractmethod

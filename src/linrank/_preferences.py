@@ -120,6 +120,20 @@ class Preferences:
 
 
 @dataclass(frozen=True)
+class Graph:
+    """A weighted preference graph over levels: rows at `upper` are preferred to rows at `lower`; cycles are allowed."""
+
+    lower: NDArray[np.int64]  # numbers of levels, each edge once, sorted by (lower, upper)
+    upper: NDArray[np.int64]
+    weight: FloatArray  # above 0
+
+    def joins(self, lower: IntArray, upper: IntArray) -> NDArray[np.bool_]:
+        """Whether there is an edge from each lower to each upper level."""
+        size = 1 + max(int(level.max(initial=0)) for level in (self.lower, self.upper, lower, upper))
+        return np.isin(lower * size + upper, self.lower * size + self.upper)
+
+
+@dataclass(frozen=True)
 class Grades:
     """What preferences are made from, row by row and query by query; all of it already validated."""
 
@@ -161,7 +175,7 @@ class _Rankings:
 
 def build(
     grades: Grades,
-    preferences: str,
+    preferences: str | Graph,
     pairs: tuple[NDArray[np.int64], NDArray[np.int64], FloatArray] | None,
     query_weighting: str,
 ) -> Preferences:
@@ -169,7 +183,7 @@ def build(
     sources = []
     n_pairs = 0
     if grades.level is not None:
-        graded = _from_grades(grades, chain=preferences == "chain")
+        graded = _from_grades(grades, preferences)
         sources.append(graded)
         n_pairs += int(graded.pair_counts().sum())
     if pairs is not None:
@@ -179,7 +193,7 @@ def build(
     return _finish(_weighted(rankings, grades, query_weighting), n_pairs)
 
 
-def _from_grades(grades: Grades, *, chain: bool) -> _Rankings:
+def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     assert grades.level is not None
     member = np.arange(grades.query.size)
     keep = _positive(grades, member)
@@ -192,12 +206,27 @@ def _from_grades(grades: Grades, *, chain: bool) -> _Rankings:
     start = np.flatnonzero(np.r_[True, key[1:] != key[:-1]][: key.size])  # of each (query, level)
     end = np.r_[start[1:], key.size].astype(np.int64)
     query = key[start] // n_levels
-    if chain:
+    if isinstance(preferences, Graph):
+        lower, upper, weight = _edges_within_queries(key[start], n_levels, preferences)
+        return _from_edges(member, grades.v, start, end, lower, upper, query[lower], weight)
+    if preferences == "chain":
         lower = np.flatnonzero(query[1:] == query[:-1])
         return _from_edges(member, grades.v, start, end, lower, lower + 1, query[lower])
     first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]][: query.size])
     n_levels_of = np.diff(np.r_[first, query.size])
     return _select(member, grades.v, start, end, query[first], first, n_levels_of)
+
+
+def _edges_within_queries(key: IntArray, n_levels: int, graph: Graph) -> tuple[IntArray, IntArray, FloatArray]:
+    """Edges between the (query, level) groups numbered by their sorted keys query * n_levels + level."""
+    level = key % n_levels
+    first, last = (np.searchsorted(graph.lower, level, side=side) for side in ("left", "right"))
+    lower = np.repeat(np.arange(key.size), last - first)
+    edge = _ranges(first, last - first)
+    wanted = key[lower] - level[lower] + graph.upper[edge]
+    upper = np.minimum(np.searchsorted(key, wanted), key.size - 1)
+    found = key[upper] == wanted
+    return lower[found], upper[found], graph.weight[edge[found]]
 
 
 def _positive(grades: Grades, rows: IntArray) -> NDArray[np.bool_]:
@@ -282,7 +311,9 @@ def _from_pairs(grades: Grades, winner: IntArray, loser: IntArray, weight: Float
     )
 
 
-def _count_new_pairs(grades: Grades, preferences: str, winner: IntArray, loser: IntArray, weight: FloatArray) -> int:
+def _count_new_pairs(
+    grades: Grades, preferences: str | Graph, winner: IntArray, loser: IntArray, weight: FloatArray
+) -> int:
     """How many explicit pairs with weight are not preferences by grade already."""
     keep = weight > 0
     if grades.u is not None:
@@ -290,9 +321,10 @@ def _count_new_pairs(grades: Grades, preferences: str, winner: IntArray, loser: 
     winner, loser = winner[keep], loser[keep]
     if grades.level is None or winner.size == 0:
         return winner.size
-    rise = grades.level[winner] - grades.level[loser]
-    graded = rise > 0
-    if preferences == "chain":
+    graded = grades.level[winner] > grades.level[loser]
+    if isinstance(preferences, Graph):
+        graded = preferences.joins(grades.level[loser], grades.level[winner])
+    elif preferences == "chain":
         graded &= _steps_between(grades, winner, loser) == 1
     if grades.v is not None:
         graded &= (grades.v[winner] > 0) & (grades.v[loser] > 0)

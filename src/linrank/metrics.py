@@ -27,7 +27,7 @@ def pairwise_accuracy(
     *,
     sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | Mapping[Any, float] | None = None,
-    preferences: str = "full",
+    preferences: str | ArrayLike = "full",
     query_weighting: str = "pairs",
 ) -> float:
     """Weighted share of the preferences that the scores order rightly; equal scores count one half.

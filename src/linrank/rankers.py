@@ -46,8 +46,10 @@ class LinearRanker(LinearPredictor):
         How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "tron" (trust-region
         Newton, for comparison) for smooth ones. "auto" takes Newton's method, but the bundle method for the hinge with
         few features or large sparse X. An instance brings its own tol and max_iter.
-    preferences : {"full", "chain"}, default="full"
-        Compare all levels within a query, or consecutive levels only.
+    preferences : {"full", "chain"} or edges, default="full"
+        Compare all levels within a query, or consecutive levels only, or those joined by a graph: a list or array of
+        edges (lower level, higher level[, weight]) between values of y. Cycles are allowed, levels that do not occur
+        are ignored, weights of repeated edges add up.
     query_weighting : {"pairs", "queries"}, default="pairs"
         Whether each pair or each query counts the same.
     scale : bool, default=True
@@ -100,7 +102,7 @@ class LinearRanker(LinearPredictor):
         alpha: float = 1e-3,
         *,
         solver: Any = "auto",
-        preferences: str = "full",
+        preferences: str | ArrayLike = "full",
         query_weighting: str = "pairs",
         scale: bool = True,
         tol: float = 1e-3,

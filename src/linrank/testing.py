@@ -48,7 +48,7 @@ def enumerate_pairs(
     sample_weight: ArrayLike | None = None,
     query_weight: Mapping[Any, float] | None = None,
     pairs: ArrayLike | None = None,
-    preferences: str = "full",
+    preferences: str | ArrayLike = "full",
     query_weighting: str = "pairs",
 ) -> Pairs:
     """List every preference with c_ij > 0, by the definition; duplicates are added up."""
@@ -69,7 +69,7 @@ def enumerate_pairs(
 
 
 def _query_pairs(
-    rows: NDArray[np.int64], y: ArrayLike | None, v: FloatArray, pairs: ArrayLike | None, preferences: str
+    rows: NDArray[np.int64], y: ArrayLike | None, v: FloatArray, pairs: ArrayLike | None, preferences: Any
 ) -> dict[tuple[int, int], float]:
     weight: dict[tuple[int, int], float] = {}
     if y is not None:
@@ -77,11 +77,8 @@ def _query_pairs(
         levels = sorted({grade[i] for i in rows if v[i] > 0})
         for i in rows:
             for j in rows:
-                wanted = grade[i] > grade[j] and v[i] * v[j] > 0
-                if wanted and preferences == "chain":
-                    wanted = levels.index(grade[i]) == levels.index(grade[j]) + 1
-                if wanted:
-                    weight[int(i), int(j)] = v[i] * v[j]
+                if v[i] * v[j] > 0 and (edge := _edge(grade[j], grade[i], levels, preferences)) > 0:
+                    weight[int(i), int(j)] = edge * v[i] * v[j]
     if pairs is not None:
         inside = set(rows.tolist())
         for pair in np.asarray(pairs, dtype=float):
@@ -89,6 +86,15 @@ def _query_pairs(
             if i in inside:
                 weight[i, j] = weight.get((i, j), 0.0) + (pair[2] if len(pair) == 3 else 1.0)
     return weight
+
+
+def _edge(lower: float, upper: float, levels: list[float], preferences: Any) -> float:
+    """Weight of the edge from one level of a query to another."""
+    if not isinstance(preferences, str):
+        return float(sum(e[2] if len(e) == 3 else 1.0 for e in preferences if (e[0], e[1]) == (lower, upper)))
+    if preferences == "chain":
+        return float(levels.index(upper) == levels.index(lower) + 1)
+    return float(upper > lower)
 
 
 def naive_counts(scores: FloatArray, pairs: Pairs, margin: float = 1.0) -> tuple[FloatArray, FloatArray]:

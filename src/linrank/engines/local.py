@@ -136,8 +136,9 @@ class LocalEngine:
     def hessian_steps(self, loss: Loss) -> float | None:
         """Cost of an exact Hessian in steps of conjugate gradients; None where it cannot be had.
 
-        A step for each feature where the loss builds it column by column. Else a rule of thumb, 2 + d / 16. ``benchmarks/run.py hessian`` measures 10 for 136 features and 24 for 400, where
-        the rule says 10.5 and 27, but 6 to 8 for 8 and 42 features, where it says 2.5 and 4.6: too low there.
+        A step for each feature where the loss builds it column by column. Else a rule of thumb, 2 + d / 16:
+        ``benchmarks/run.py hessian`` measures 10 for 136 features and 24 for 400, where the rule says 10.5 and 27, but
+        6 to 8 for 8 and 42 features, where it says 2.5 and 4.6: too low there.
         """
         p = self.data.preferences
         longest = int(np.diff(p.ranking_ptr).max())

@@ -1,8 +1,9 @@
 """Sums of the logistic loss over all pairs of a sorted ranking, by a recurrence over exponentials.
 
-Write log(1 + e^-z) = -z/2 + psi(|z|) with psi(t) = t/2 + log(1 + x), x = e^-t in (0, 1]. The first part is linear in the
-scores, with coefficients that never change. The second is even, so it does not ask who wins: the sum over pairs of
-different levels is the sum over *all* pairs minus that over pairs within levels. Neither depends on the number of levels.
+Write log(1 + e^-z) = -z/2 + psi(|z|) with psi(t) = t/2 + log(1 + x), x = e^-t in (0, 1]. The first part is linear in
+the scores, with coefficients that never change. The second is even, so it does not ask who wins: the sum over pairs of
+different levels is the sum over *all* pairs minus that over pairs within levels. Neither depends on how many levels
+there are.
 
 log(1 + x) is a polynomial P(x) = sum_k p_k x^k up to an error that falls like 5.83^-K, because the nearest singularity,
 x = -1, is that far from [0, 1]. With z between sorted scores, x^k = e^-kz is separable: the sums over all partners on
@@ -83,7 +84,7 @@ def log1p_series(x: float) -> float:
 
 @kernel
 def to_levels(order: Any, level_ptr: Any, base: int, cursor: Any, grouped: Any) -> None:
-    """grouped = sorted positions by level, in order of score within each. O(n) for up to 256 levels, else O(n log k)."""
+    """Sorted positions, grouped by level and in order of score within each. O(n log k)."""
     k = level_ptr.size - 1
     for level in range(k):
         cursor[level] = level_ptr[level] - base
