@@ -127,9 +127,13 @@ class Point:
         """Cost of the exact Hessian in Hessian products; None where it cannot be had."""
         return self.objective.engine.hessian_steps(self.objective.loss)
 
+    def risk_hessian(self) -> FloatArray:
+        """The exact d x d Hessian of the mean loss, for smooth losses."""
+        return self.objective.engine.hessian(self._curvature, self.objective.scale)
+
     def hessian(self) -> FloatArray:
-        """The exact d x d Hessian, for smooth losses."""
-        H = self.objective.engine.hessian(self._curvature, self.objective.scale)
+        """The exact d x d Hessian of f, for smooth losses."""
+        H = self.risk_hessian()
         H[np.diag_indices_from(H)] += self.objective.alpha
         return H
 

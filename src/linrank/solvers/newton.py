@@ -70,12 +70,15 @@ class Newton:
         """Minimise from `start`: weights or an earlier solution; from zero, over growing samples of the rows first."""
         given = start.w if isinstance(start, Solution) else start
         run = _Run(zeros(objective) if given is None else given, _Directions(self.hessian), time.perf_counter())
+        if isinstance(start, Solution) and isinstance(start.state, _Kept):
+            run.directions.H, run.mu, run.lasting = start.state.H, start.state.mu, True
         target = self.tol * objective.value_at_zero
         if given is None and self.samples:
             for part in _samples(objective):
                 self._descend(part, run, max(target, ROUGH * objective.value_at_zero), None, rough=True)
         tracker = self._descend(objective, run, target, callback)
-        return Solution(tracker.w, tracker.value, tracker.gap, run.status, run.history)
+        kept = _Kept(run.directions.H, run.mu)
+        return Solution(tracker.w, tracker.value, tracker.gap, run.status, run.history, kept)
 
     def _descend(
         self, objective: Objective, run: _Run, target: float, callback: Callback | None, rough: bool = False
@@ -100,11 +103,19 @@ class Newton:
                 run.status, run.w, run.mu = status, tracker.w, tracker.mu
                 return tracker
             point = tracker.refine(point, target, decrement)
-            line = point.along(run.directions.at(point, lasting=rough))
+            line = point.along(run.directions.at(point, rough or (run.lasting and run.directions.H is None)))
             trial = search(line, 1.0)
             # About how far f was above its minimum before this step, if the quadratic model held all the way.
             decrement = -0.5 * line.slope if 0.9 < trial.t < 1.1 else np.inf
             point = line.point(trial)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What a solution leaves to a start from it, for whatever alpha: the mean loss's last exact Hessian, and mu."""
+
+    H: FloatArray | None
+    mu: float
 
 
 @dataclass
@@ -115,6 +126,7 @@ class _Run:
     directions: _Directions
     begin: float
     mu: float = 1.0
+    lasting: bool = False  # whether this is one of several fits, which can share an exact Hessian
     status: Status = Status.MAX_ITER
     history: list[Iteration] = field(default_factory=list)
 
@@ -181,14 +193,18 @@ class _Directions:
 
     def __init__(self, hessian: str) -> None:
         self.hessian = hessian
+        self.H: FloatArray | None = None  # of the mean loss: with any alpha added it makes a preconditioner
         self.factor: tuple[FloatArray, bool] | None = None
+        self.alpha = np.nan  # the factor's
 
     def at(self, point: Point, lasting: bool = False) -> FloatArray:
-        """An approximate solution of H d = -gradient; `lasting`: a factor made here serves larger samples as well."""
+        """An approximate solution of H d = -gradient; `lasting`: a factor made here will serve for long."""
         cost = None if self.hessian == "products" else point.hessian_steps
         if cost is not None and self.hessian == "exact":
             return self._exact(point)
         limit = 10 * point.w.size + 100
+        if self.H is not None and self.alpha != point.objective.alpha:
+            self._factorise(point.objective.alpha)
         if cost is not None:
             patience = cost if self.factor is None else cost / 2
             limit = STALE if lasting else max(STALE, int(patience))
@@ -196,12 +212,19 @@ class _Directions:
         return direction if solved or cost is None else self._exact(point)
 
     def _exact(self, point: Point) -> FloatArray:
-        try:
-            self.factor = cho_factor(point.hessian(), lower=True, check_finite=False)
-        except LinAlgError:  # indefinite by rounding: conjugate gradients cope
-            self.factor = None
+        self.H = point.risk_hessian()
+        self._factorise(point.objective.alpha)
+        if self.factor is None:
             return self._conjugate_gradients(point, 10 * point.w.size + 100)[0]
         return -cho_solve(self.factor, point.gradient, check_finite=False)
+
+    def _factorise(self, alpha: float) -> None:
+        assert self.H is not None
+        self.alpha = alpha
+        try:
+            self.factor = cho_factor(self.H + alpha * np.eye(len(self.H)), lower=True, check_finite=False)
+        except LinAlgError:  # indefinite by rounding: conjugate gradients cope
+            self.H = self.factor = None
 
     def _precondition(self, r: FloatArray) -> FloatArray:
         return r if self.factor is None else cho_solve(self.factor, r, check_finite=False)
