@@ -23,6 +23,7 @@ LAYERS = [
     ["_folds"],
     ["rankers"],
     ["_cv"],
+    ["io"],
     ["testing", "cli"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -63,8 +64,9 @@ def test_solvers_never_see_data_or_engines():
 
 def test_public_names():
     assert linrank.__all__ == [
-        "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "NoPairsError",
-        "ParameterError", "RankingData", "losses", "metrics", "solvers", "testing",
+        "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "ModelFileError",
+        "NoPairsError", "ParameterError", "RankingData", "io", "load", "losses", "metrics", "save",
+        "solvers", "testing",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

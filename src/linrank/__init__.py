@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import losses, metrics, solvers, testing
+    from . import io, losses, metrics, solvers, testing
     from ._cv import LinearRankerCV
     from ._data import RankingData
-    from ._errors import ConvergenceWarning, DataError, LinrankError, NoPairsError, ParameterError
+    from ._errors import ConvergenceWarning, DataError, LinrankError, ModelFileError, NoPairsError, ParameterError
+    from .io.model import load, save
     from .rankers import LinearRanker
 
 __all__ = [
@@ -20,11 +21,15 @@ __all__ = [
     "LinearRanker",
     "LinearRankerCV",
     "LinrankError",
+    "ModelFileError",
     "NoPairsError",
     "ParameterError",
     "RankingData",
+    "io",
+    "load",
     "losses",
     "metrics",
+    "save",
     "solvers",
     "testing",
 ]
@@ -36,11 +41,14 @@ _HOMES = {
     "LinearRanker": ".rankers",
     "LinearRankerCV": "._cv",
     "LinrankError": "._errors",
+    "ModelFileError": "._errors",
     "NoPairsError": "._errors",
     "ParameterError": "._errors",
     "RankingData": "._data",
+    "load": ".io.model",
+    "save": ".io.model",
 }
-_MODULES = ("losses", "metrics", "solvers", "testing")
+_MODULES = ("io", "losses", "metrics", "solvers", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,10 @@ from .rankers import LinearRanker
 
 #: Strongest and weakest alpha of a path that is given as a number.
 STRONGEST, WEAKEST = 10.0, 1e-5
-FITTED = ("coef_", "scale_", "objective_", "gap_", "n_iter_", "n_pairs_", "history_", "status_", "n_features_in_")
+FITTED = (
+    *("coef_", "scale_", "objective_", "gap_", "n_iter_", "history_", "status_", "n_features_in_"),
+    *("n_rows_", "n_queries_", "n_pairs_"),
+)
 
 
 class _Path(NamedTuple):
@@ -60,6 +63,8 @@ class LinearRankerCV(LinearPredictor):
     coef_, scale_, objective_, gap_, n_iter_, n_pairs_, history_, status_
         Of the ranker fitted to all data with that alpha.
     """
+
+    _saved = ("alpha_",)
 
     def __init__(
         self,

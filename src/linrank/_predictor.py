@@ -30,6 +30,8 @@ class LinearPredictor(BaseEstimator, ABC):
     fitted_with_qid_: bool
     preferences: str
     query_weighting: str
+    #: Fitted attributes beside those of every linear ranker that a model file keeps: numbers, texts or arrays of them.
+    _saved: tuple[str, ...] = ()
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:

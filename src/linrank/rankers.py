@@ -79,8 +79,8 @@ class LinearRanker(LinearPredictor):
         How the solver ended.
     n_iter_ : int
         Iterations made.
-    n_pairs_ : int
-        Preferences with positive weight.
+    n_rows_, n_queries_, n_pairs_ : int
+        Rows, queries and preferences with positive weight that it was fitted to.
     history_ : list of (iteration, objective, gap, seconds)
         One entry per iteration.
     n_features_in_, feature_names_in_
@@ -95,6 +95,9 @@ class LinearRanker(LinearPredictor):
     >>> round(ranker.score(X, y), 2)
     0.76
     """
+
+    _solution: Solution | None = None  # kept by warm_start, not by a model file
+    _risk_key: Any = None
 
     def __init__(
         self,
@@ -234,6 +237,8 @@ class LinearRanker(LinearPredictor):
         self.n_iter_ = solution.n_iter
         self.history_ = solution.history
         self.n_pairs_ = data.preferences.n_pairs
+        self.n_rows_ = data.n_rows
+        self.n_queries_ = data.n_queries
         self.fitted_with_qid_ = with_qid
         self._solution = solution if self.warm_start else None
         self._risk_key = risk_key
