@@ -13,6 +13,7 @@ LAYERS = [
     ["kernels"],
     ["_preferences"],
     ["_data"],
+    ["_missing"],
     ["losses"],
     ["engines", "metrics"],
     ["_objective"],
@@ -64,7 +65,8 @@ def test_solvers_never_see_data_or_engines():
 
 def test_public_names():
     assert linrank.__all__ == [
-        "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "ModelFileError",
+        "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV", "LinrankError",
+        "ModelFileError",
         "NoPairsError", "ParameterError", "RankingData", "io", "load", "losses", "metrics", "save",
         "solvers", "testing",
     ]  # fmt: skip

@@ -11,13 +11,22 @@ if TYPE_CHECKING:
     from . import io, losses, metrics, solvers, testing
     from ._cv import LinearRankerCV
     from ._data import RankingData
-    from ._errors import ConvergenceWarning, DataError, LinrankError, ModelFileError, NoPairsError, ParameterError
+    from ._errors import (
+        ConvergenceWarning,
+        DataError,
+        FileFormatError,
+        LinrankError,
+        ModelFileError,
+        NoPairsError,
+        ParameterError,
+    )
     from .io.model import load, save
     from .rankers import LinearRanker
 
 __all__ = [
     "ConvergenceWarning",
     "DataError",
+    "FileFormatError",
     "LinearRanker",
     "LinearRankerCV",
     "LinrankError",
@@ -38,6 +47,7 @@ __all__ = [
 _HOMES = {
     "ConvergenceWarning": "._errors",
     "DataError": "._errors",
+    "FileFormatError": "._errors",
     "LinearRanker": ".rankers",
     "LinearRankerCV": "._cv",
     "LinrankError": "._errors",
