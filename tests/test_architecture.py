@@ -66,9 +66,8 @@ def test_solvers_never_see_data_or_engines():
 def test_public_names():
     assert linrank.__all__ == [
         "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV", "LinrankError",
-        "ModelFileError",
-        "NoPairsError", "ParameterError", "RankingData", "io", "load", "losses", "metrics", "save",
-        "solvers", "testing",
+        "ModelFileError", "NoPairsError", "ParameterError", "RankingData", "io", "load", "losses", "metrics",
+        "read_svmlight", "save", "solvers", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

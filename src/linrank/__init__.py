@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         ParameterError,
     )
     from .io.model import load, save
+    from .io.svmlight import read_svmlight
+    from .io.write import write_svmlight
     from .rankers import LinearRanker
 
 __all__ = [
@@ -38,9 +40,11 @@ __all__ = [
     "load",
     "losses",
     "metrics",
+    "read_svmlight",
     "save",
     "solvers",
     "testing",
+    "write_svmlight",
 ]
 
 # Where each public name lives. Nothing is imported before it is asked for: `linrank --help` answers at once.
@@ -56,7 +60,9 @@ _HOMES = {
     "ParameterError": "._errors",
     "RankingData": "._data",
     "load": ".io.model",
+    "read_svmlight": ".io.svmlight",
     "save": ".io.model",
+    "write_svmlight": ".io.write",
 }
 _MODULES = ("io", "losses", "metrics", "solvers", "testing")
 

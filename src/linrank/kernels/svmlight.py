@@ -51,6 +51,12 @@ class Rows(NamedTuple):
     end: NDArray[np.int64]  # of its entries
 
 
+def empty_rows(n: int) -> Rows:
+    """Room for n rows."""
+    types = (np.float64, np.float64, np.int64, *[np.int32] * 5, np.int64)
+    return Rows._make(np.empty(n, dtype=kind) for kind in types)
+
+
 class Entries(NamedTuple):
     """One entry per feature value; `hard`: (row, column, position) of each number that the caller must round."""
 
@@ -206,7 +212,8 @@ def _keyword(text: Any, i: int, rows: Rows, row: int) -> tuple[int, int, int]:
         start = i + 5
         rows.cost[row], i, kind = number(text, start)
         code = _code_of_number(kind, text[i], COST)
-        return start if kind == HARD else i, code, HARD_COST if kind == HARD else EASY_COST
+        at_start = kind == HARD or code == COST or code == TOO_LARGE
+        return start if at_start else i, code, HARD_COST if kind == HARD else EASY_COST
     return i, FEATURE, 0
 
 
@@ -266,7 +273,7 @@ def _features(
         value, i, kind = number(text, start)
         code, kind = _check_value(value, kind, text[i], rules.single, rules.keep_nan)
         if code != GOOD:
-            return i, code, entry, hard, last, increasing
+            return i if code == GAP else start, code, entry, hard, last, increasing
         column[entry], values[entry] = this - rules.first_id, value
         entry += 1
         if kind == HARD:
@@ -283,6 +290,8 @@ def _row(
     rows.cost[row], rows.qid_from[row], rows.qid_to[row], rows.comment_from[row], rows.comment_to[row] = 1.0, 0, 0, 0, 0
     rows.y[row], i, kind = number(text, i)
     code = _code_of_number(kind, text[i], LABEL)
+    if code == LABEL or code == TOO_LARGE:
+        i = begin
     if kind == HARD:
         entries.hard[hard, 0], entries.hard[hard, 1], entries.hard[hard, 2] = row, OF_LABEL, begin
         hard += 1
