@@ -79,7 +79,7 @@ def scaled(m: Any, q: int) -> tuple[float, int]:
             high = high + ONE
         if low == U(0xFFFFFFFFFFFFFFFF):
             return 0.0, HARD
-    upper = np.int64(high >> BITS63)
+    upper = 1 if high >> BITS63 > U(0) else 0
     bits = high >> U(upper + 9)  # 53 bits and one to round by
     exponent = ((217706 * q) >> 16) + upper - shift + 10  # floor(q log2 10) is the power's; bits * 2^exponent, so far
     if exponent < -1075:
