@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import DTypeLike, NDArray
 
 from .._errors import DataError
@@ -42,6 +43,9 @@ class FrameTable:
     def __init__(self, frame: Any) -> None:
         try:
             self._frame = nw.from_native(frame, eager_only=True)
+        except DuplicateError as error:
+            twice = " ".join(str(error).split())
+            raise DataError(f"Two columns have one name ({twice}): rename one of them.") from None
         except TypeError:
             kind = type(frame).__name__
             raise DataError(f"{kind} is not a dataframe: give one of pandas, polars or pyarrow.") from None

@@ -138,6 +138,7 @@ def read_parquet(path: PathLike, columns: Columns, missing: str, dtype: DTypeLik
     (parquet,) = pyarrow("parquet")
     with open(path, "rb") as file, _arrow_errors(name_of(path)):
         table = parquet.read_table(file)
+        table.validate(full=True)  # or a damaged offset would crash whoever reads the values
     known = _roles(table)
     given = {role: known.get(role, "") if known and getattr(columns, role) is None else getattr(columns, role)
              for role in ("label", "query", "id", "weight")}  # fmt: skip
@@ -161,4 +162,5 @@ def read_arrow(path: PathLike, columns: Columns, missing: str, dtype: DTypeLike)
         except lib.ArrowInvalid:
             file.seek(0)
             table = ipc.open_stream(file).read_all()
+        table.validate(full=True)
     return dataset(FrameTable(table), columns, missing, dtype)

@@ -155,13 +155,13 @@ def _query_id(text: Any, i: int) -> tuple[Any, int, bool]:
         value = value * U(10) + (U(text[i]) - ZERO)
         i += 1
     size = i - start
-    whole = 0 < size <= 19 and value < U(2**63) and _ends_token(text[i])
+    whole = 0 < size <= 19 and value < U(2**63 + negative) and _ends_token(text[i])
     whole = whole and (text[start] != 48 or (size == 1 and not negative))
     while not _ends_token(text[i]):
         i += 1
     if not whole:
         return i - first, i, False
-    return -np.int64(value) if negative else np.int64(value), i, True
+    return -np.int64(value - U(1)) - 1 if negative else np.int64(value), i, True
 
 
 @uncounted
