@@ -16,63 +16,14 @@ from hypothesis import strategies as st
 import linrank
 from linrank import DataError, FileFormatError, ParameterError, read_svmlight
 from linrank.io import _lines, _streams
+from linrank.testing import naive_svmlight
 
 pytestmark = pytest.mark.kernels
 
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-FEATURE = re.compile(rf"(\d+):({NUMBER}|[+-]?[nN][aA][nN])", re.ASCII)
 
-
-def naive(text: bytes, dtype=np.float64, keep_nan=False, n_features=2**31 - 2):
-    """Rows as (label, qid, cost, {column: value}, comment), by splitting each line, and the numbers of bad lines."""
-    rows, bad = [], []
-    lines = text.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    for number, line in enumerate(lines, 1):
-        try:
-            row = naive_line(line.decode("latin-1"), dtype, keep_nan, n_features)
-        except ValueError:
-            bad.append(number)
-        else:
-            rows += [] if row is None else [row]
-    return rows, bad
-
-
-def naive_line(line, dtype, keep_nan, n_features):
-    body, mark, comment = line.partition("#")
-    if "\r" in comment.removesuffix("\r"):
-        raise ValueError
-    fields = re.split(r"[ \t\r]+", body.strip(" \t\r"))
-    if fields == [""]:
-        return None
-    label = naive_number(fields[0], np.float64)
-    qid, cost, features = None, None, {}
-    for field in fields[1:]:
-        if field.startswith("qid:"):
-            if qid is not None or field == "qid:":
-                raise ValueError
-            qid = field[4:]
-        elif field.startswith("cost:"):
-            cost = naive_number(field[5:], np.float64)
-        else:
-            match = FEATURE.fullmatch(field)
-            if not match or not 1 <= int(match[1]) <= n_features or int(match[1]) - 1 in features:
-                raise ValueError
-            if match[2].lower().endswith("nan") and keep_nan:
-                features[int(match[1]) - 1] = np.nan
-            else:
-                features[int(match[1]) - 1] = naive_number(match[2], dtype)
-    return label, qid, 1.0 if cost is None else cost, features, comment.removesuffix("\r") if mark else ""
-
-
-def naive_number(token, dtype):
-    if not re.fullmatch(NUMBER, token, re.ASCII):
-        raise ValueError
-    value = float(token)
-    if dtype == np.float32 and np.isfinite(value):
-        value = float(_lines.nearest_single(token)) if abs(value) < 3.4028235677973366e38 else np.inf
-    if not np.isfinite(value):
-        raise ValueError
-    return value
+def single_value(token):
+    """The nearest float32, infinity beyond all of them."""
+    return _lines.nearest_single(token) if abs(float(token)) < 3.4028235677973366e38 else np.inf
 
 
 def same_bits(a, b):
@@ -144,7 +95,7 @@ def files(draw):
 @settings(max_examples=400)
 def test_reads_as_the_slow_twin_does(text, single, threads, block):
     dtype = np.float32 if single else np.float64
-    rows, bad = naive(text, dtype)
+    rows, bad = naive_svmlight(text, single_value if single else float)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_streams.blocks, "__defaults__", (block,))
         if bad:  # a value that float32 does not hold
@@ -171,7 +122,7 @@ def test_damaged_files_are_read_as_the_slow_twin_does_or_named(text, edits, cut,
     for position, byte in edits:
         damaged[position % len(damaged)] = byte
     damaged = bytes(damaged[: 1 + cut % len(damaged)])
-    rows, bad = naive(damaged, keep_nan=keep)
+    rows, bad = naive_svmlight(damaged, keep_nan=keep)
     missing = "keep" if keep else "error"
     if bad:
         with pytest.raises(FileFormatError) as caught:
@@ -189,7 +140,7 @@ def test_damaged_files_are_read_as_the_slow_twin_does_or_named(text, edits, cut,
 @given(st.binary(max_size=300))
 @settings(max_examples=300)
 def test_random_bytes_are_data_or_a_named_error(text):
-    rows, bad = naive(text)
+    rows, bad = naive_svmlight(text)
     try:
         data = read_svmlight(io.BytesIO(text))
     except DataError:

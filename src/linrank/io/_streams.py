@@ -22,7 +22,7 @@ Source = PathLike | BinaryIO
 Text = NDArray[np.uint8]
 
 #: Bytes in a block of work: long enough to keep a thread busy, short enough that Ctrl-C is answered at once.
-BLOCK_BYTES = 1 << 22
+BLOCK_BYTES = 1 << 20
 LONGEST_LINE = 2**31 - 2**24
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -24,6 +24,7 @@ OF_LABEL, OF_COST = -1, -2
 #: What a keyword turns out to be.
 NUMBERED, TEXT, EASY_COST, HARD_COST = 1, 2, 3, 4
 LARGEST_SINGLE = 3.4028235677973366e38  # from here on a number rounds to infinity in float32
+MOST_NEGATIVE = U(2**63)
 LARGEST_ID = 2**31 - 2
 
 
@@ -155,7 +156,8 @@ def _query_id(text: Any, i: int) -> tuple[Any, int, bool]:
         value = value * U(10) + (U(text[i]) - ZERO)
         i += 1
     size = i - start
-    whole = 0 < size <= 19 and value < U(2**63 + negative) and _ends_token(text[i])
+    fits = value < MOST_NEGATIVE or (negative and value == MOST_NEGATIVE)
+    whole = 0 < size <= 19 and fits and _ends_token(text[i])
     whole = whole and (text[start] != 48 or (size == 1 and not negative))
     while not _ends_token(text[i]):
         i += 1
