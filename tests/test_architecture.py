@@ -13,6 +13,7 @@ LAYERS = [
     ["kernels"],
     ["_preferences"],
     ["_data"],
+    ["_missing"],
     ["losses"],
     ["engines", "metrics"],
     ["_objective"],
@@ -23,6 +24,7 @@ LAYERS = [
     ["_folds"],
     ["rankers"],
     ["_cv"],
+    ["io"],
     ["testing", "cli"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -63,8 +65,9 @@ def test_solvers_never_see_data_or_engines():
 
 def test_public_names():
     assert linrank.__all__ == [
-        "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "NoPairsError",
-        "ParameterError", "RankingData", "losses", "metrics", "solvers", "testing",
+        "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV", "LinrankError",
+        "ModelFileError", "NoPairsError", "ParameterError", "RankingData", "io", "load", "losses", "metrics",
+        "read_svmlight", "save", "solvers", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

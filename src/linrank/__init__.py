@@ -8,39 +8,63 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import losses, metrics, solvers, testing
+    from . import io, losses, metrics, solvers, testing
     from ._cv import LinearRankerCV
     from ._data import RankingData
-    from ._errors import ConvergenceWarning, DataError, LinrankError, NoPairsError, ParameterError
+    from ._errors import (
+        ConvergenceWarning,
+        DataError,
+        FileFormatError,
+        LinrankError,
+        ModelFileError,
+        NoPairsError,
+        ParameterError,
+    )
+    from .io.model import load, save
+    from .io.svmlight import read_svmlight
+    from .io.write import write_svmlight
     from .rankers import LinearRanker
 
 __all__ = [
     "ConvergenceWarning",
     "DataError",
+    "FileFormatError",
     "LinearRanker",
     "LinearRankerCV",
     "LinrankError",
+    "ModelFileError",
     "NoPairsError",
     "ParameterError",
     "RankingData",
+    "io",
+    "load",
     "losses",
     "metrics",
+    "read_svmlight",
+    "save",
     "solvers",
     "testing",
+    "write_svmlight",
 ]
 
 # Where each public name lives. Nothing is imported before it is asked for: `linrank --help` answers at once.
 _HOMES = {
     "ConvergenceWarning": "._errors",
     "DataError": "._errors",
+    "FileFormatError": "._errors",
     "LinearRanker": ".rankers",
     "LinearRankerCV": "._cv",
     "LinrankError": "._errors",
+    "ModelFileError": "._errors",
     "NoPairsError": "._errors",
     "ParameterError": "._errors",
     "RankingData": "._data",
+    "load": ".io.model",
+    "read_svmlight": ".io.svmlight",
+    "save": ".io.model",
+    "write_svmlight": ".io.write",
 }
-_MODULES = ("losses", "metrics", "solvers", "testing")
+_MODULES = ("io", "losses", "metrics", "solvers", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ._data import RankingData
 from ._errors import ConvergenceWarning, ParameterError
 from ._folds import make_folds, with_pairs
+from ._missing import learn_missing
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from .engines.local import count_threads
@@ -21,7 +22,10 @@ from .rankers import LinearRanker
 
 #: Strongest and weakest alpha of a path that is given as a number.
 STRONGEST, WEAKEST = 10.0, 1e-5
-FITTED = ("coef_", "scale_", "objective_", "gap_", "n_iter_", "n_pairs_", "history_", "status_", "n_features_in_")
+FITTED = (
+    *("coef_", "scale_", "objective_", "gap_", "n_iter_", "history_", "status_", "n_features_in_"),
+    *("n_rows_", "n_queries_", "n_pairs_", "fill_"),
+)
 
 
 class _Path(NamedTuple):
@@ -48,8 +52,8 @@ class LinearRankerCV(LinearPredictor):
         What to maximise; a callable gets (y, scores, query numbers) of the test rows.
     one_standard_error : bool, default=False
         Take the strongest alpha whose mean score is within one standard error of the best.
-    loss, solver, preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose
-        As in LinearRanker. `n_jobs` folds run at once.
+    loss, solver, preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
+        As in LinearRanker. `n_jobs` folds run at once. Means that replace NaN are those of all rows, in every fold.
 
     Attributes
     ----------
@@ -60,6 +64,8 @@ class LinearRankerCV(LinearPredictor):
     coef_, scale_, objective_, gap_, n_iter_, n_pairs_, history_, status_
         Of the ranker fitted to all data with that alpha.
     """
+
+    _saved = ("alpha_",)
 
     def __init__(
         self,
@@ -77,6 +83,7 @@ class LinearRankerCV(LinearPredictor):
         max_iter: int = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
+        missing: str = "error",
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -91,6 +98,7 @@ class LinearRankerCV(LinearPredictor):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.missing = missing
 
     def fit(
         self,
@@ -108,7 +116,7 @@ class LinearRankerCV(LinearPredictor):
         ranker = self._ranker(alphas[-1])
         ranker._check_parameters()
         weighting: dict[str, Any] = {"preferences": self.preferences, "query_weighting": self.query_weighting}
-        data = RankingData(X, y, qid, **given, **weighting)
+        data = RankingData(learn_missing(X, self.missing)[0], y, qid, **given, **weighting)
         folds = with_pairs(make_folds(self.cv, data), data)
         with ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:
             paths = list(pool.map(lambda fold: self._follow(alphas, *fold), folds))
@@ -126,7 +134,7 @@ class LinearRankerCV(LinearPredictor):
         return self
 
     def _ranker(self, alpha: float) -> LinearRanker:
-        names = ("loss", "solver", "preferences", "query_weighting", "scale", "tol", "max_iter")
+        names = ("loss", "solver", "preferences", "query_weighting", "scale", "tol", "max_iter", "missing")
         return LinearRanker(alpha=float(alpha), **{name: getattr(self, name) for name in names})
 
     def _check_alphas(self) -> FloatArray:

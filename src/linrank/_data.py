@@ -202,10 +202,13 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ParameterError(f"{name}={value!r} is not known: choose one of {', '.join(map(repr, choices))}.")
 
 
-def check_features(X: Any) -> Any:
+def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already."""
+    finite = "allow-nan" if allow_nan else True
     try:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator="linrank")
+        X = check_array(
+            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
+        )
     except ValueError as error:
         raise DataError(str(error)) from None
     if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):

@@ -2,7 +2,9 @@
 
 LinrankError
 ├── DataError (also a ValueError)        the data cannot be used as given
+│   ├── FileFormatError                  a data file is not what it should be, at a line and column
 │   └── NoPairsError                     the data holds no preference at all
+├── ModelFileError (also a ValueError)   a model file cannot be read, or a model not be written
 └── ParameterError (also a ValueError)   a parameter has a value that is not understood
 """
 
@@ -10,7 +12,15 @@ from __future__ import annotations
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["ConvergenceWarning", "DataError", "LinrankError", "NoPairsError", "ParameterError"]
+__all__ = [
+    "ConvergenceWarning",
+    "DataError",
+    "FileFormatError",
+    "LinrankError",
+    "ModelFileError",
+    "NoPairsError",
+    "ParameterError",
+]
 
 
 class LinrankError(Exception):
@@ -21,8 +31,32 @@ class DataError(LinrankError, ValueError):
     """The data cannot be used as given; the message says what to do."""
 
 
+class FileFormatError(DataError):
+    """A data file is not what it should be.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    line, column : int or None
+        Where, counted from 1; columns are bytes.
+    expected : str
+        What should be there.
+    """
+
+    def __init__(
+        self, message: str, path: str = "", line: int | None = None, column: int | None = None, expected: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.path, self.line, self.column, self.expected = path, line, column, expected
+
+
 class NoPairsError(DataError):
     """No preference is left: every query has a single level (or zero weight)."""
+
+
+class ModelFileError(LinrankError, ValueError):
+    """A model file is damaged, foreign or newer than this linrank; the message says which, and what to do."""
 
 
 class ParameterError(LinrankError, ValueError):

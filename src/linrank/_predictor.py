@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._data import check_features, encode_queries
+from ._data import encode_queries
 from ._errors import DataError
+from ._missing import fill_missing
 from ._preferences import FloatArray
 from .engines._matrix import as_matrix
 from .metrics import pairwise_accuracy
@@ -30,6 +31,10 @@ class LinearPredictor(BaseEstimator, ABC):
     fitted_with_qid_: bool
     preferences: str | ArrayLike
     query_weighting: str
+    missing: str = "error"
+    fill_: FloatArray | None = None
+    #: Fitted attributes beside those of every linear ranker that a model file keeps: numbers, texts or arrays of them.
+    _saved: tuple[str, ...] = ()
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
@@ -39,6 +44,7 @@ class LinearPredictor(BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.estimator_type = "ranker"
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.target_tags.required = True
         tags.target_tags.one_d_labels = True
         return tags
@@ -46,7 +52,7 @@ class LinearPredictor(BaseEstimator, ABC):
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything."""
         check_is_fitted(self)
-        matrix = as_matrix(check_features(X))
+        matrix = as_matrix(fill_missing(X, self.fill_))
         validate_data(self, X, reset=False, skip_check_array=True)
         scores = np.empty(matrix.shape[0])
         for block in range(matrix.n_blocks):

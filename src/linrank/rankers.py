@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from ._data import RankingData, check_choice
 from ._errors import ConvergenceWarning, DataError, ParameterError
+from ._missing import learn_missing
 from ._objective import Objective
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
@@ -66,6 +67,9 @@ class LinearRanker(LinearPredictor):
         Threads; None is 1, -1 is all. The result does not depend on it, to the last bit.
     verbose : int, default=0
         Show iteration, objective, gap and time on standard error.
+    missing : {"error", "zero", "mean"}, default="error"
+        What to do with NaN in X, when fitting and when predicting: refuse it, or put zero or the mean of the column's
+        other values (of the rows fitted to) in its place.
 
     Attributes
     ----------
@@ -75,12 +79,14 @@ class LinearRanker(LinearPredictor):
         What the columns were divided by (1 with scale=False).
     objective_, gap_ : float
         The objective reached, and a proven bound on how far it is above the minimum.
+    fill_ : (d,) or None
+        What NaN is replaced by in each column; None with missing="error".
     status_ : {"converged", "max_iter", "stalled"}
         How the solver ended.
     n_iter_ : int
         Iterations made.
-    n_pairs_ : int
-        Preferences with positive weight.
+    n_rows_, n_queries_, n_pairs_ : int
+        Rows, queries and preferences with positive weight that it was fitted to.
     history_ : list of (iteration, objective, gap, seconds)
         One entry per iteration.
     n_features_in_, feature_names_in_
@@ -96,6 +102,9 @@ class LinearRanker(LinearPredictor):
     0.76
     """
 
+    _solution: Solution | None = None  # kept by warm_start, not by a model file
+    _risk_key: Any = None
+
     def __init__(
         self,
         loss: str = "squared_hinge",
@@ -110,6 +119,7 @@ class LinearRanker(LinearPredictor):
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
+        missing: str = "error",
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -122,6 +132,7 @@ class LinearRanker(LinearPredictor):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.missing = missing
 
     def fit(
         self,
@@ -151,8 +162,9 @@ class LinearRanker(LinearPredictor):
             Explicit preferences (winner row, loser row[, weight]).
         """
         self._check_parameters()
+        complete, fill = learn_missing(X, self.missing)
         data = RankingData(
-            X,
+            complete,
             y,
             qid,
             sample_weight=sample_weight,
@@ -172,6 +184,7 @@ class LinearRanker(LinearPredictor):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
+        self.fill_ = fill
         return self
 
     def _solve_path(self, data: RankingData, alphas: FloatArray) -> tuple[list[Solution], FloatArray | None]:
@@ -243,6 +256,8 @@ class LinearRanker(LinearPredictor):
         self.n_iter_ = solution.n_iter
         self.history_ = solution.history
         self.n_pairs_ = data.preferences.n_pairs
+        self.n_rows_ = data.n_rows
+        self.n_queries_ = data.n_queries
         self.fitted_with_qid_ = with_qid
         self._solution = solution if self.warm_start else None
         self._risk_key = risk_key

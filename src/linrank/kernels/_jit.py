@@ -29,6 +29,14 @@ def summing_kernel(function: F) -> F:
     return _compile(function, fastmath={"reassoc", "contract"})
 
 
+def uncounted(function: F) -> F:
+    """Compile a kernel without reference counting, so that its helpers may take arrays. It must not make any."""
+    try:
+        return _compile(function, _nrt=False)
+    except KeyError:  # numba's own switch, without a promise to keep it: the same code, counting
+        return _compile(function)
+
+
 def inlined(function: F) -> F:
     """Compile a scalar helper of kernels, inlined by LLVM. Array arguments would be counted at each call."""
     compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)

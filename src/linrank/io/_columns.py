@@ -1,0 +1,151 @@
+"""Which column of a table is what, and the table as ranking data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .._data import check_choice
+from .._errors import DataError, ParameterError
+from .._missing import learn_missing
+from .._preferences import FloatArray
+from .dataset import Comments, Dataset
+
+MISSING = ("error", "keep", "zero", "mean")
+#: Names, in lower case, by which a column is guessed to be what it is.
+GUESSES = {
+    "label": ("label", "y", "relevance", "rel", "grade", "target", "rating"),
+    "query": ("qid", "query", "query_id", "queryid", "group", "group_id", "srch_id", "topic", "topic_id"),
+    "id": ("docid", "doc_id", "document", "document_id", "item_id", "product_id", "id"),
+    "weight": ("weight", "weights", "sample_weight"),
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column is what: a name, "" for none, or None to guess by GUESSES; what is left are features.
+
+    `features` names the features and their order, `drop` columns that are none of all this.
+    """
+
+    label: str | None = None
+    query: str | None = None
+    id: str | None = None
+    weight: str | None = None
+    features: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+
+    def assign(self, names: list[str]) -> tuple[dict[str, str], list[str], tuple[str, ...]]:
+        """The column of each role, the features' columns, and how that was found, in words."""
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"Two columns are named {twice!r}: rename one of them.")
+        for name in (*self.drop, *(self.features or ())):
+            if name not in names:
+                raise DataError(f"There is no column {name!r}: there are {_listed(names)}.")
+        roles, words = {}, []
+        for role in GUESSES:
+            given = getattr(self, role)
+            column = self._guess(role, names) if given is None else given
+            if not column:
+                continue
+            if column not in names:
+                raise DataError(f"There is no column {column!r} for {role}: there are {_listed(names)}.")
+            roles[role] = column
+            words.append(f"{role}: column {column!r}{' (guessed)' if given is None else ''}")
+        rest = [name for name in names if name not in roles.values() and name not in self.drop]
+        features = rest if self.features is None else list(self.features)
+        if not features:
+            raise DataError(f"No column is left for features: there are {_listed(names)}.")
+        return roles, features, (*words, f"features: {len(features)} columns")
+
+    def _guess(self, role: str, names: list[str]) -> str | None:
+        taken = {getattr(self, other) for other in GUESSES} | set(self.drop) | set(self.features or ())
+        found = [name for name in names if name.lower() in GUESSES[role] and name not in taken]
+        if len(found) > 1:
+            raise ParameterError(
+                f"Columns {_listed(found)} could each be the {role}: name it with {role}=, and drop= the others."
+            )
+        return found[0] if found else None
+
+
+class Table(Protocol):
+    """Columns by name, all of the same length."""
+
+    names: list[str]
+    n_rows: int
+
+    def numbers(self, name: str) -> FloatArray:
+        """A column of numbers, NaN where one is missing; a DataError if they are none."""
+
+    def ids(self, name: str) -> NDArray[Any]:
+        """A column of integers or strings; a DataError where one is missing."""
+
+    def texts(self, name: str) -> Iterable[str]:
+        """A column as strings."""
+
+
+def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
+    """The table as ranking data."""
+    check_choice("missing", missing, MISSING)
+    kind = np.dtype(dtype)
+    if kind not in (np.float64, np.float32):
+        raise ParameterError(f"dtype={kind} is not known: X is float64 or float32.")
+    roles, features, words = columns.assign(table.names)
+    if table.n_rows == 0:
+        raise DataError("The table has no row: there is nothing to rank.")
+    X = np.empty((table.n_rows, len(features)), dtype=kind)
+    for j, name in enumerate(features):
+        with np.errstate(over="ignore"):  # a number beyond float32 is told below
+            X[:, j] = table.numbers(name)
+    _refuse_infinity(X, features)
+    return Dataset(
+        X=_without_missing(X, features, missing),
+        y=_complete(table, roles, "label"),
+        qid=table.ids(roles["query"]) if "query" in roles else None,
+        comments=Comments.of(table.texts(roles["id"])) if "id" in roles else None,
+        sample_weight=_complete(table, roles, "weight"),
+        feature_names=features,
+        description=words,
+    )
+
+
+def _complete(table: Table, roles: dict[str, str], role: str) -> FloatArray | None:
+    if role not in roles:
+        return None
+    numbers = table.numbers(roles[role])
+    if not np.isfinite(numbers).all():
+        row = np.flatnonzero(~np.isfinite(numbers))[0] + 1
+        raise DataError(f"Column {roles[role]!r}, the {role}, has no number in row {row}: fill it in or drop the row.")
+    return numbers
+
+
+def _refuse_infinity(X: NDArray[Any], names: list[str]) -> None:
+    for j, name in enumerate(names):
+        infinite = np.isinf(X[:, j])
+        if infinite.any():
+            row = np.flatnonzero(infinite)[0] + 1
+            raise DataError(f"Column {name!r} is infinite (in {X.dtype}) in row {row}: drop the row or cap the value.")
+
+
+def _without_missing(X: NDArray[Any], names: list[str], missing: str) -> Any:
+    if missing == "keep":
+        return X
+    if missing == "error":
+        row, column = np.nonzero(np.isnan(X))
+        if row.size:
+            raise DataError(
+                f"Column {names[column[0]]!r} is missing in row {row[0] + 1} (of {row.size} missing values): "
+                "missing='keep', 'zero' or 'mean' accepts that."
+            )
+        return X
+    return learn_missing(X, missing)[0]
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:8]))
+    return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown

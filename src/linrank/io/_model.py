@@ -1,0 +1,128 @@
+"""Model: what a model file holds, between the fitted ranker and the bytes."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .. import __version__
+from .._errors import ModelFileError
+from .._predictor import LinearPredictor
+from .._preferences import FloatArray
+
+logger = logging.getLogger("linrank")
+
+#: The estimators that can be saved, all of them public names of linrank.
+ESTIMATORS = ("LinearRanker", "LinearRankerCV", "SGDRanker", "AUCClassifier")
+#: Training facts and the attributes of a fitted ranker that they come from and go back to.
+FACTS = {
+    "rows": "n_rows_",
+    "queries": "n_queries_",
+    "pairs": "n_pairs_",
+    "objective": "objective_",
+    "gap": "gap_",
+    "iterations": "n_iter_",
+    "status": "status_",
+    "fitted_with_qid": "fitted_with_qid_",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """All that a model file holds.
+
+    Attributes
+    ----------
+    estimator : str
+        Class of the ranker.
+    parameters : dict
+        Its constructor's parameters.
+    weights : (d,)
+        `coef_`.
+    names : list of str or None
+        `feature_names_in_`.
+    scale : (d,) or None
+        `scale_`, None where all of it is 1.
+    missing : str
+        What happens to missing values: "error", "zero" or "mean".
+    fill : (d,) or None
+        What they are replaced by.
+    state : dict
+        Further attributes of the fitted ranker that its class lists in `_saved`.
+    training : dict
+        Facts: rows, queries, pairs, features, loss, alpha, objective, gap, iterations, status, fitted_with_qid, the
+        version of linrank and the date (UTC). None where not known.
+    """
+
+    estimator: str
+    parameters: dict[str, Any]
+    weights: FloatArray
+    names: list[str] | None = None
+    scale: FloatArray | None = None
+    missing: str = "error"
+    fill: FloatArray | None = None
+    state: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ranker: LinearPredictor) -> Model:
+        """The model of a fitted ranker."""
+        check_is_fitted(ranker)
+        name = type(ranker).__name__
+        if name not in ESTIMATORS:
+            raise ModelFileError(f"{name} cannot be saved: model files hold {', '.join(ESTIMATORS)}.")
+        names = getattr(ranker, "feature_names_in_", None)
+        scale = getattr(ranker, "scale_", None)
+        return cls(
+            estimator=name,
+            parameters=ranker.get_params(deep=False),
+            weights=np.asarray(ranker.coef_, dtype=np.float64),
+            names=None if names is None else [str(feature) for feature in names],
+            scale=None if scale is None or np.all(scale == 1) else np.asarray(scale, dtype=np.float64),
+            missing=getattr(ranker, "missing", "error"),
+            fill=getattr(ranker, "fill_", None),
+            state={attribute: getattr(ranker, attribute) for attribute in ranker._saved},
+            training=_facts(ranker),
+        )
+
+    def ranker(self) -> LinearPredictor:
+        """The fitted ranker: it predicts as the one that was saved, to the last bit."""
+        kind = getattr(importlib.import_module("linrank"), self.estimator)
+        ranker: LinearPredictor = kind()
+        known = ranker.get_params(deep=False)
+        unknown = sorted(set(self.parameters) - set(known))
+        if unknown:
+            logger.warning("The model's parameter %s is not known to this linrank: it is left out", unknown[0])
+        ranker.set_params(**{name: value for name, value in self.parameters.items() if name in known})
+        fitted: dict[str, Any] = {
+            "coef_": self.weights,
+            "scale_": np.ones(self.weights.size) if self.scale is None else self.scale,
+            "n_features_in_": self.weights.size,
+            "fill_": self.fill,
+            **{attribute: self.training.get(fact) for fact, attribute in FACTS.items()},
+            **self.state,
+        }
+        if self.names is not None:
+            fitted["feature_names_in_"] = np.array(self.names, dtype=object)
+        for attribute, value in fitted.items():
+            if value is not None:
+                setattr(ranker, attribute, value)
+        return ranker
+
+
+def _facts(ranker: LinearPredictor) -> dict[str, Any]:
+    facts = {fact: getattr(ranker, attribute, None) for fact, attribute in FACTS.items()}
+    return {
+        **facts,
+        "features": int(ranker.coef_.size),
+        "loss": getattr(ranker, "loss", None),
+        "alpha": getattr(ranker, "alpha_", getattr(ranker, "alpha", None)),
+        "linrank": __version__,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

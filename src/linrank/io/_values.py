@@ -1,0 +1,63 @@
+"""Parameters and attributes as JSON values and back: numbers, texts, lists, and solvers by their fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import solvers
+
+logger = logging.getLogger("linrank")
+
+
+def encode(values: dict[str, Any]) -> dict[str, Any]:
+    """Each value as JSON can hold it; what cannot be read back is described: {"repr": "..."}."""
+    return {name: _encoded(value) for name, value in values.items()}
+
+
+def _encoded(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None  # null: not known
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_encoded(entry) for entry in value]
+    name = type(value).__name__
+    if dataclasses.is_dataclass(value) and getattr(solvers, name, None) is type(value):
+        return {"solver": name, **encode(dataclasses.asdict(value))}  # type: ignore[arg-type]
+    return {"repr": repr(value)}
+
+
+def decode(values: dict[str, Any]) -> dict[str, Any]:
+    """The values again, arrays as numpy's; those that were only described are left out, which is logged."""
+    decoded = {}
+    for name, value in values.items():
+        if isinstance(value, dict) and set(value) == {"repr"}:
+            logger.info("%s was %s when the model was saved; its default is used", name, value["repr"])
+        else:
+            decoded[name] = _decoded(name, value)
+    return decoded
+
+
+def _decoded(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        if any(isinstance(entry, (list, dict)) for entry in value):
+            raise ValueError(f"{name!r} is a list of something else than numbers or texts")
+        return np.array(value)
+    if not isinstance(value, dict):
+        return value
+    kind = getattr(solvers, str(value.get("solver")), None)
+    if not dataclasses.is_dataclass(kind) or not isinstance(kind, type) or not hasattr(kind, "minimise"):
+        raise ValueError(f"{name!r} is an object that this linrank does not know")
+    try:
+        return kind(**{key: entry for key, entry in value.items() if key != "solver"})
+    except (TypeError, ValueError):
+        raise ValueError(f"{name!r} has fields that {value['solver']} does not have") from None

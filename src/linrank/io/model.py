@@ -1,0 +1,53 @@
+"""The model file: JSON that a person can read, exact to the bit, written whole or not at all.
+
+The schema is in ``docs/file-formats.md``. Version 1 stays readable: ``tests/io/golden`` holds files of it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .._errors import ModelFileError
+from .._predictor import LinearPredictor
+from . import _foreign
+from ._document import dumps, loads
+from ._files import PathLike, replacing
+from ._model import Model
+
+__all__ = ["Model", "load", "read_model", "save"]
+
+
+def save(ranker: LinearPredictor, path: PathLike) -> None:
+    """Write a fitted ranker to a model file.
+
+    The file is written beside its place and moved there: a crash or a full disk leaves the file that was there before.
+    `history_` and `cv_results_` are not kept, nor what `warm_start` keeps of the solver beside the weights.
+    """
+    text = dumps(Model.of(ranker))
+    with replacing(path) as file:
+        file.write(text)
+
+
+def load(path: PathLike, *, n_features: int | None = None) -> LinearPredictor:
+    """Read a fitted ranker: a model file of linrank, or one of SVMrank (linear kernel) or LIBLINEAR.
+
+    `n_features` is for SVMrank's files, which do not say how many features there were: those beyond the last weight
+    have weight 0. Raises ModelFileError where the file is damaged, foreign or newer than this linrank.
+    """
+    return read_model(path, n_features=n_features).ranker()
+
+
+def read_model(path: PathLike, *, n_features: int | None = None) -> Model:
+    """Read a model file with everything that it says; `load` gives the ranker itself."""
+    with open(path, "rb") as file:
+        text = file.read()
+    name = os.fspath(path)
+    if _foreign.is_svmrank(text):
+        weights = _foreign.svmrank_weights(text, name, n_features)
+        return Model("LinearRanker", {"loss": "hinge"}, weights, training={"fitted_with_qid": True})
+    if n_features is not None:
+        raise ModelFileError(f"{name} says itself how many features it has: leave n_features out.")
+    if _foreign.is_liblinear(text):
+        weights, loss = _foreign.liblinear_weights(text, name)
+        return Model("LinearRanker", {"loss": loss}, weights, training={"fitted_with_qid": True})
+    return loads(text, name)
