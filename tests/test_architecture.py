@@ -10,6 +10,7 @@ SOURCE = Path(linrank.__file__).parent
 #: From the bottom up; a module imports from its own layer or from those before it.
 LAYERS = [
     ["_errors"],
+    ["_labels"],
     ["kernels"],
     ["_preferences"],
     ["_data"],
@@ -64,7 +65,7 @@ def test_solvers_never_see_data_or_engines():
 def test_public_names():
     assert linrank.__all__ == [
         "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "NoPairsError",
-        "ParameterError", "RankingData", "losses", "metrics", "solvers", "testing",
+        "ParameterError", "RankingData", "UndefinedMetricWarning", "labels", "losses", "metrics", "solvers", "testing",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

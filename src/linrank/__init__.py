@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from . import losses, metrics, solvers, testing
     from ._cv import LinearRankerCV
     from ._data import RankingData
-    from ._errors import ConvergenceWarning, DataError, LinrankError, NoPairsError, ParameterError
+    from ._errors import (
+        ConvergenceWarning,
+        DataError,
+        LinrankError,
+        NoPairsError,
+        ParameterError,
+        UndefinedMetricWarning,
+    )
+    from ._labels import labels
     from .rankers import LinearRanker
 
 __all__ = [
@@ -23,6 +31,8 @@ __all__ = [
     "NoPairsError",
     "ParameterError",
     "RankingData",
+    "UndefinedMetricWarning",
+    "labels",
     "losses",
     "metrics",
     "solvers",
@@ -39,6 +49,8 @@ _HOMES = {
     "NoPairsError": "._errors",
     "ParameterError": "._errors",
     "RankingData": "._data",
+    "UndefinedMetricWarning": "._errors",
+    "labels": "._labels",
 }
 _MODULES = ("losses", "metrics", "solvers", "testing")
 

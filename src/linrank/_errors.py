@@ -8,9 +8,16 @@ LinrankError
 
 from __future__ import annotations
 
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 
-__all__ = ["ConvergenceWarning", "DataError", "LinrankError", "NoPairsError", "ParameterError"]
+__all__ = [
+    "ConvergenceWarning",
+    "DataError",
+    "LinrankError",
+    "NoPairsError",
+    "ParameterError",
+    "UndefinedMetricWarning",
+]
 
 
 class LinrankError(Exception):

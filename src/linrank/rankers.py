@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from ._data import RankingData, check_choice
 from ._errors import ConvergenceWarning, DataError, ParameterError
+from ._labels import split_labels
 from ._objective import Objective
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
@@ -140,7 +141,7 @@ class LinearRanker(LinearPredictor):
         X : array, dataframe or sparse matrix, (m, d)
             Features; CSR, and float32 or float64 in C or F order, are used without a copy.
         y : (m,) or None
-            Utilities, any real numbers; None if only `pairs` count.
+            Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
         qid : (m,) or None
             Query of each row, in any order: integers or strings. None: one query.
         sample_weight : (m,), optional
@@ -151,6 +152,7 @@ class LinearRanker(LinearPredictor):
             Explicit preferences (winner row, loser row[, weight]).
         """
         self._check_parameters()
+        y, qid = split_labels(y, qid)
         data = RankingData(
             X,
             y,
