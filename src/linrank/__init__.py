@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import losses, metrics, solvers, testing
+    from . import losses, metrics, model_selection, solvers, testing
     from ._cv import LinearRankerCV
     from ._data import RankingData
     from ._errors import (
@@ -35,6 +35,7 @@ __all__ = [
     "labels",
     "losses",
     "metrics",
+    "model_selection",
     "solvers",
     "testing",
 ]
@@ -52,7 +53,7 @@ _HOMES = {
     "UndefinedMetricWarning": "._errors",
     "labels": "._labels",
 }
-_MODULES = ("losses", "metrics", "solvers", "testing")
+_MODULES = ("losses", "metrics", "model_selection", "solvers", "testing")
 
 
 def __getattr__(name: str) -> Any:

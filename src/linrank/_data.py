@@ -246,10 +246,19 @@ def _check_rows(
         # Integers are compared as they are: beyond 2^53 a float would tie what differs.
         given = np.asarray(y).ravel()
         exact = given if given.dtype.kind in "iu" else values
-        level = np.unique(exact, return_inverse=True)[1].astype(np.int64, copy=False)
+        level = _number_levels(exact)
     v = None if sample_weight is None else check_weights("sample_weight", sample_weight, n_rows)
     u = None if query_weight is None else check_query_weight(query_weight, query, ids)
     return Grades(query=query, level=level, n_queries=ids.size, v=v, u=u), values
+
+
+def _number_levels(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Number the distinct values from the smallest up; whole numbers of a narrow range are counted, not sorted."""
+    if values.size and int(values.max()) - int(values.min()) < values.size:
+        code = (values - values.min()).astype(np.int64)
+        if values.dtype.kind in "iu" or np.all(values == np.floor(values)):
+            return (np.cumsum(np.bincount(code) > 0) - 1)[code]
+    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
 
 
 def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -176,7 +176,9 @@ class LinearRanker(LinearPredictor):
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
         return self
 
-    def _solve_path(self, data: RankingData, alphas: FloatArray) -> tuple[list[Solution], FloatArray | None]:
+    def _solve_path(
+        self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None] = lambda _: None
+    ) -> tuple[list[Solution], FloatArray | None]:
         """Solutions for several alphas, each started from the one before, and the scale they are in."""
         engine = LocalEngine(data, self.n_jobs)
         with engine:
@@ -186,6 +188,7 @@ class LinearRanker(LinearPredictor):
             for alpha in alphas:
                 objective = Objective(engine, LOSSES[self.loss], float(alpha), data.n_features, scale)
                 solutions.append(solver.minimise(objective, solutions[-1] if solutions else None))
+                done(solutions[-1])
         return solutions, scale
 
     def _check_parameters(self) -> None:

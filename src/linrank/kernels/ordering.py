@@ -37,6 +37,15 @@ def group_rows(query: NDArray[np.int64], n_queries: int) -> tuple[NDArray[np.int
     return row, ptr
 
 
+def stable_order(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows by rising key, equal keys in their order: counted in O(m) where the keys >= 0 are small, else sorted."""
+    n_keys = int(keys.max(initial=0)) + 1
+    if n_keys > 2 * keys.size:
+        return np.argsort(keys, kind="stable")
+    row, _ = group_rows(keys, n_keys)
+    return np.arange(keys.size) if row is None else row
+
+
 def order_within(query: NDArray[np.int64], n_queries: int, values: NDArray[np.float64]) -> Ordered:
     """Order finite values within queries, the largest first. One sort of m integers, whatever the queries' lengths."""
     row, ptr = group_rows(query, n_queries)
