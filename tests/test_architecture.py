@@ -22,7 +22,7 @@ LAYERS = [
     ["_progress"],
     ["_predictor"],
     ["_folds"],
-    ["model_selection"],
+    ["model_selection", "_scaling"],
     ["rankers"],
     ["_cv"],
     ["testing", "cli"],
@@ -66,8 +66,8 @@ def test_solvers_never_see_data_or_engines():
 def test_public_names():
     assert linrank.__all__ == [
         "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "NoPairsError",
-        "ParameterError", "RankingData", "UndefinedMetricWarning", "labels", "losses", "metrics", "model_selection",
-        "solvers", "testing",
+        "ParameterError", "QueryScaler", "RankingData", "UndefinedMetricWarning", "labels", "losses",
+        "metrics", "model_selection", "solvers", "testing",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

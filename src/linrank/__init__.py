@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         UndefinedMetricWarning,
     )
     from ._labels import labels
+    from ._scaling import QueryScaler
     from .rankers import LinearRanker
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "LinrankError",
     "NoPairsError",
     "ParameterError",
+    "QueryScaler",
     "RankingData",
     "UndefinedMetricWarning",
     "labels",
@@ -49,6 +51,7 @@ _HOMES = {
     "LinrankError": "._errors",
     "NoPairsError": "._errors",
     "ParameterError": "._errors",
+    "QueryScaler": "._scaling",
     "RankingData": "._data",
     "UndefinedMetricWarning": "._errors",
     "labels": "._labels",

@@ -64,7 +64,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = not (self.method == "standard" and self.shift)
         return tags
 
     def fit(self, X: Any, y: Any = None, qid: ArrayLike | None = None) -> Self:
@@ -141,10 +141,10 @@ def _measure_dense(X: Any, query: NDArray[np.int64], n_queries: int, method: str
     low, high = low.astype(np.float64), high.astype(np.float64)
     if method == "minmax":
         return _Scale(low, _not_zero(high - low, high > low))
-    n = np.diff(ptr)[:, None]
-    mean = low + np.add.reduceat(rows - low.astype(X.dtype)[np.repeat(np.arange(n_queries), n.ravel())], start) / n
-    square = np.add.reduceat((rows - mean[np.repeat(np.arange(n_queries), n.ravel())]) ** 2, start)
-    return _Scale(mean, _not_zero(np.sqrt(square / n), high > low))
+    n, which = np.diff(ptr)[:, None], np.repeat(np.arange(n_queries), np.diff(ptr))
+    mean = low + np.add.reduceat(rows - low[which], start) / n  # from the minimum: a constant is its own mean, exactly
+    square = np.add.reduceat((rows - mean[which]) ** 2, start) / n
+    return _Scale(mean, _not_zero(np.sqrt(square), high > low))
 
 
 def _measure_sparse(X: Any, query: NDArray[np.int64], n_queries: int, method: str) -> _Scale:
