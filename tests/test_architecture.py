@@ -22,9 +22,9 @@ LAYERS = [
     ["_progress"],
     ["_predictor"],
     ["_folds"],
-    ["model_selection", "_scaling"],
+    ["model_selection", "_scaling", "_calibration"],
     ["rankers"],
-    ["_cv"],
+    ["_cv", "_classifier"],
     ["testing", "cli"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -65,9 +65,9 @@ def test_solvers_never_see_data_or_engines():
 
 def test_public_names():
     assert linrank.__all__ == [
-        "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "NoPairsError",
-        "ParameterError", "QueryScaler", "RankingData", "UndefinedMetricWarning", "labels", "losses",
-        "metrics", "model_selection", "solvers", "testing",
+        "AUCClassifier", "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError",
+        "NoPairsError", "ParameterError", "QueryScaler", "RankingData", "UndefinedMetricWarning", "labels",
+        "losses", "metrics", "model_selection", "solvers", "testing",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

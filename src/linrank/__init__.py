@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import losses, metrics, model_selection, solvers, testing
+    from ._classifier import AUCClassifier
     from ._cv import LinearRankerCV
     from ._data import RankingData
     from ._errors import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .rankers import LinearRanker
 
 __all__ = [
+    "AUCClassifier",
     "ConvergenceWarning",
     "DataError",
     "LinearRanker",
@@ -44,6 +46,7 @@ __all__ = [
 
 # Where each public name lives. Nothing is imported before it is asked for: `linrank --help` answers at once.
 _HOMES = {
+    "AUCClassifier": "._classifier",
     "ConvergenceWarning": "._errors",
     "DataError": "._errors",
     "LinearRanker": ".rankers",

@@ -30,7 +30,7 @@ def folds_by(cv: Any, query: NDArray[np.int64], used: NDArray[np.bool_], y: Any)
         if cv < 2:
             raise ParameterError(f"cv={cv!r}: at least 2 folds are needed.")
         return _by_number(int(cv), query, used)
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
         cv = cv.split(np.zeros(query.size), y, query if used.size > 1 else None)  # KFold warns of groups
     if not isinstance(cv, Iterable) or isinstance(cv, str):
         raise ParameterError(f"cv={cv!r} is neither a number of folds, a splitter nor pairs of row numbers.")
