@@ -14,6 +14,8 @@ from ._preferences import FloatArray
 
 ROWS_AT_ONCE = 1 << 14
 MAX_STEPS = 100
+#: Of a sigmoid over scores of unit spread.
+LEAST_SLOPE = 1e-3
 
 
 class Sigmoid(NamedTuple):
@@ -36,24 +38,32 @@ def fit_sigmoid(scores: FloatArray, positive: NDArray[np.bool_], weight: FloatAr
     spread = float(np.sqrt(np.average((scores - centre) ** 2, weights=weight)))
     if spread == 0 or not np.isfinite(spread):
         return Sigmoid(1.0, float(np.log((n_positive + 1) / (n_negative + 1))) - centre)
-    z = np.column_stack([(scores - centre) / spread, np.ones(scores.size)])
-    theta = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
-    value = _loss(z @ theta, target, weight)
+    z = (scores - centre) / spread
+    start = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
+    slope, offset = _most_likely(np.column_stack([z, np.ones(z.size)]), np.zeros(z.size), target, weight, start)
+    if slope < LEAST_SLOPE:
+        slope = LEAST_SLOPE
+        (offset,) = _most_likely(np.ones((z.size, 1)), slope * z, target, weight, start[1:])
+    return Sigmoid(float(slope / spread), float(offset - slope / spread * centre))
+
+
+def _most_likely(
+    z: FloatArray, fixed: FloatArray, target: FloatArray, weight: FloatArray, theta: FloatArray
+) -> FloatArray:
+    """The theta that minimises the cross entropy of the logits z @ theta + fixed, by Newton's method."""
+    value = _loss(z @ theta + fixed, target, weight)
     for _ in range(MAX_STEPS):
-        p = expit(z @ theta)
+        p = expit(z @ theta + fixed)
         gradient = z.T @ (weight * (p - target))
         hessian = (z * (weight * np.maximum(p * (1 - p), 1e-12))[:, None]).T @ z
         step = -np.linalg.solve(hessian, gradient)
-        t = 1.0
-        while (new := _loss(z @ (theta + t * step), target, weight)) > value + 1e-4 * t * float(gradient @ step):
+        t, slope = 1.0, float(gradient @ step)
+        while (new := _loss(z @ (theta + t * step) + fixed, target, weight)) > value + 1e-4 * t * slope and t > 1e-10:
             t /= 2
-            if t < 1e-10:
-                break
         if not new < value:
             break
         theta, value = theta + t * step, new
-    slope = max(theta[0], 1e-3) / spread
-    return Sigmoid(float(slope), float(theta[1] - slope * centre))
+    return theta
 
 
 def _loss(logit: FloatArray, target: FloatArray, weight: FloatArray) -> float:
