@@ -66,9 +66,18 @@ def test_solvers_never_see_data_or_engines():
 def test_public_names():
     assert linrank.__all__ == [
         "AUCClassifier", "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError",
-        "NoPairsError", "ParameterError", "QueryScaler", "RankingData", "UndefinedMetricWarning", "labels",
-        "losses", "metrics", "model_selection", "solvers", "testing",
+        "NoPairsError", "ParameterError", "QueryScaler", "RankingData", "UndefinedMetricWarning", "compare",
+        "labels", "losses", "metrics", "model_selection", "solvers", "testing",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None
         assert name in dir(linrank)
+
+
+def test_public_metrics():
+    assert linrank.metrics.__all__ == [
+        "Comparison", "Conventions", "Metric", "auc", "average_precision", "c_index", "compare", "dcg", "err", "hit",
+        "kendall_tau", "mean_ndcg", "ndcg", "pairwise_accuracy", "pairwise_error", "parse", "precision", "recall",
+        "reciprocal_rank", "scorer", "wmw",
+    ]  # fmt: skip
+    assert linrank.model_selection.__all__ == ["QueryKFold", "QueryShuffleSplit", "cross_validate"]

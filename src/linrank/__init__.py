@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from ._labels import labels
     from ._scaling import QueryScaler
+    from .metrics._compare import compare
     from .rankers import LinearRanker
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "QueryScaler",
     "RankingData",
     "UndefinedMetricWarning",
+    "compare",
     "labels",
     "losses",
     "metrics",
@@ -57,6 +59,7 @@ _HOMES = {
     "QueryScaler": "._scaling",
     "RankingData": "._data",
     "UndefinedMetricWarning": "._errors",
+    "compare": ".metrics._compare",
     "labels": "._labels",
 }
 _MODULES = ("losses", "metrics", "model_selection", "solvers", "testing")

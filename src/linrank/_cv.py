@@ -18,7 +18,8 @@ from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import PathProgress
 from .engines.local import count_threads
-from .metrics import Metric, accuracy_of, parse
+from .metrics import Metric, parse
+from .metrics._pairs import accuracy_of
 from .rankers import LinearRanker
 
 #: Strongest and weakest alpha of a path that is given as a number.
