@@ -36,6 +36,7 @@ def share_right(scores, pairs, tie):
     return float(pairs.c @ np.where(z == 0, tie, z > 0) / pairs.c.sum()) if pairs.c.size else np.nan
 
 
+@pytest.mark.kernels
 @given(problem=problems())
 def test_wmw_by_query_and_by_what_ties_count(problem):
     y, s, qid, options = problem.y, problem.scores, problem.qid, problem.options
@@ -54,6 +55,7 @@ def test_wmw_by_query_and_by_what_ties_count(problem):
     np.testing.assert_array_equal(error, 1 - pairwise_accuracy(y, s, qid, per_query=True, **options))
 
 
+@pytest.mark.kernels
 @given(problem=problems(options=False))
 def test_kendall_and_auc_by_query(problem):
     y, s, qid = problem.y, problem.scores, problem.qid

@@ -28,6 +28,7 @@ class Options(TypedDict, total=False):
     ties: str
     empty: str
     threshold: float
+    max_grade: float | None
     precision_over: str
     map_over: str
     single_precision: bool
@@ -51,6 +52,8 @@ class Conventions:
         What a query without relevant rows (without a positive gain) counts: nothing, 0 or 1.
     threshold : float
         Rows with y >= threshold are relevant.
+    max_grade : float or None
+        The largest grade of the scale, for ERR; None: the largest in y.
     precision_over : {"all", "cut"}
         precision@k divides by k, or by the number of rows where that is smaller.
     map_over : {"all", "cut"}
@@ -64,6 +67,7 @@ class Conventions:
     ties: str = "average"
     empty: str = "skip"
     threshold: float = 1.0
+    max_grade: float | None = None
     precision_over: str = "all"
     map_over: str = "all"
     single_precision: bool = False

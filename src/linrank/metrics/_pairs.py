@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,59 +24,34 @@ TIE_VALUE = {"half": 0.5, "correct": 1.0, "wrong": 0.0}
 VARIANTS = ("b", "a", "somers")
 
 
+class PairOptions(TypedDict, total=False):
+    """Keywords of `pairwise_accuracy` and `pairwise_error`: those of `wmw` but for ties."""
+
+    preferences: Any
+    sample_weight: ArrayLike | None
+    query_weight: QueryWeight
+    query_weighting: str
+    per_query: bool
+
+
 def pairwise_accuracy(
-    y: ArrayLike,
-    scores: ArrayLike,
-    qid: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    query_weight: QueryWeight = None,
-    preferences: Any = "full",
-    query_weighting: str = "pairs",
-    per_query: bool = False,
+    y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
     """Weighted share of the preferences that the scores order rightly; equal scores count one half.
 
     With two levels in one query this is the area under the ROC curve. It is 1 minus the pairwise error of
     TreeRSVM's equation (1) where no scores are equal; that equation counts no equal scores as errors, RankNCG's
-    statistic (2) counts all of them as right (`wmw` with ties="correct"), and here half of them are right. Pairs of all
-    queries are pooled; with query_weighting="queries" every query counts the same. Without any pair: NoPairsError, with
-    per_query=True NaN. O(m log m).
+    statistic (2) counts all of them as right, and here half of them are right. The keywords are those of `wmw`, of
+    which this is ties="half". O(m log m).
     """
-    return wmw(
-        y,
-        scores,
-        qid,
-        preferences=preferences,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        query_weighting=query_weighting,
-        per_query=per_query,
-    )
+    return wmw(y, scores, qid, **options)
 
 
 def pairwise_error(
-    y: ArrayLike,
-    scores: ArrayLike,
-    qid: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    query_weight: QueryWeight = None,
-    preferences: Any = "full",
-    query_weighting: str = "pairs",
-    per_query: bool = False,
+    y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
     """1 minus the pairwise accuracy: the share of preferences in the wrong order, ties one half. Smaller is better."""
-    return 1.0 - pairwise_accuracy(
-        y,
-        scores,
-        qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        preferences=preferences,
-        query_weighting=query_weighting,
-        per_query=per_query,
-    )
+    return 1.0 - wmw(y, scores, qid, **options)
 
 
 def wmw(
@@ -94,7 +69,8 @@ def wmw(
     """Wilcoxon-Mann-Whitney statistic over the preferences: the weighted share of pairs in the right order.
 
     A pair of equal scores counts one half (ties="half"), as right ("correct": the >= of RankNCG's equation (2)) or as
-    wrong ("wrong"). Otherwise as `pairwise_accuracy`. O(m log m).
+    wrong ("wrong"). `preferences` and `query_weighting` are those of LinearRanker: pairs of all queries are pooled, or
+    every query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
     """
     check_choice("ties", ties, tuple(TIE_VALUE))
     s = check_scores(scores)
