@@ -10,6 +10,7 @@ SOURCE = Path(linrank.__file__).parent
 #: From the bottom up; a module imports from its own layer or from those before it.
 LAYERS = [
     ["_errors"],
+    ["_labels"],
     ["kernels"],
     ["_preferences"],
     ["_data"],
@@ -22,8 +23,9 @@ LAYERS = [
     ["_progress"],
     ["_predictor"],
     ["_folds"],
+    ["model_selection", "_scaling", "_calibration"],
     ["rankers"],
-    ["_cv"],
+    ["_cv", "_classifier"],
     ["io"],
     ["testing", "cli"],
 ]
@@ -65,10 +67,17 @@ def test_solvers_never_see_data_or_engines():
 
 def test_public_names():
     assert linrank.__all__ == [
-        "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV", "LinrankError",
-        "ModelFileError", "NoPairsError", "ParameterError", "RankingData", "io", "load", "losses", "metrics",
-        "read_svmlight", "save", "solvers", "testing", "write_svmlight",
+        "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV", "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData", "UndefinedMetricWarning", "compare", "io", "labels", "load", "losses", "metrics", "model_selection", "read_svmlight", "save", "solvers", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None
         assert name in dir(linrank)
+
+
+def test_public_metrics():
+    assert linrank.metrics.__all__ == [
+        "Comparison", "Conventions", "Metric", "auc", "average_precision", "c_index", "compare", "dcg", "err", "hit",
+        "kendall_tau", "mean_ndcg", "ndcg", "pairwise_accuracy", "pairwise_error", "parse", "precision", "recall",
+        "reciprocal_rank", "scorer", "wmw",
+    ]  # fmt: skip
+    assert linrank.model_selection.__all__ == ["QueryKFold", "QueryShuffleSplit", "cross_validate"]

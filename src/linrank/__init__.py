@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import io, losses, metrics, solvers, testing
+    from . import io, losses, metrics, model_selection, solvers, testing
+    from ._classifier import AUCClassifier
     from ._cv import LinearRankerCV
     from ._data import RankingData
     from ._errors import (
@@ -19,13 +20,18 @@ if TYPE_CHECKING:
         ModelFileError,
         NoPairsError,
         ParameterError,
+        UndefinedMetricWarning,
     )
+    from ._labels import labels
+    from ._scaling import QueryScaler
     from .io.model import load, save
     from .io.svmlight import read_svmlight
     from .io.write import write_svmlight
+    from .metrics._compare import compare
     from .rankers import LinearRanker
 
 __all__ = [
+    "AUCClassifier",
     "ConvergenceWarning",
     "DataError",
     "FileFormatError",
@@ -35,11 +41,16 @@ __all__ = [
     "ModelFileError",
     "NoPairsError",
     "ParameterError",
+    "QueryScaler",
     "RankingData",
+    "UndefinedMetricWarning",
+    "compare",
     "io",
+    "labels",
     "load",
     "losses",
     "metrics",
+    "model_selection",
     "read_svmlight",
     "save",
     "solvers",
@@ -49,6 +60,7 @@ __all__ = [
 
 # Where each public name lives. Nothing is imported before it is asked for: `linrank --help` answers at once.
 _HOMES = {
+    "AUCClassifier": "._classifier",
     "ConvergenceWarning": "._errors",
     "DataError": "._errors",
     "FileFormatError": "._errors",
@@ -58,13 +70,17 @@ _HOMES = {
     "ModelFileError": "._errors",
     "NoPairsError": "._errors",
     "ParameterError": "._errors",
+    "QueryScaler": "._scaling",
     "RankingData": "._data",
+    "UndefinedMetricWarning": "._errors",
+    "compare": ".metrics._compare",
+    "labels": "._labels",
     "load": ".io.model",
     "read_svmlight": ".io.svmlight",
     "save": ".io.model",
     "write_svmlight": ".io.write",
 }
-_MODULES = ("io", "losses", "metrics", "solvers", "testing")
+_MODULES = ("io", "losses", "metrics", "model_selection", "solvers", "testing")
 
 
 def __getattr__(name: str) -> Any:

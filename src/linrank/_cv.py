@@ -11,17 +11,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._data import RankingData
-from ._errors import ConvergenceWarning, ParameterError
+from ._errors import ConvergenceWarning, DataError, ParameterError
 from ._folds import make_folds, with_pairs
+from ._labels import split_labels
 from ._missing import learn_missing
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
+from ._progress import PathProgress
 from .engines.local import count_threads
-from .metrics import accuracy_of
+from .metrics import Metric, parse
+from .metrics._pairs import accuracy_of
 from .rankers import LinearRanker
 
 #: Strongest and weakest alpha of a path that is given as a number.
 STRONGEST, WEAKEST = 10.0, 1e-5
+#: Metrics that are taken over the preferences themselves.
+ACCURACIES = ("pairwise_accuracy", "pairwise_error", "wmw")
 FITTED = (
     *("coef_", "scale_", "objective_", "gap_", "n_iter_", "history_", "status_", "n_features_in_"),
     *("n_rows_", "n_queries_", "n_pairs_", "fill_"),
@@ -48,12 +53,14 @@ class LinearRankerCV(LinearPredictor):
         The alphas to try, or how many between 10 and 1e-5.
     cv : int, splitter or iterable of (train rows, test rows), default=5
         Folds by query; a splitter gets the queries as groups.
-    metric : "pairwise_accuracy" or callable, default="pairwise_accuracy"
-        What to maximise; a callable gets (y, scores, query numbers) of the test rows.
+    metric : str or callable, default="pairwise_accuracy"
+        What to choose alpha by: a name as in `linrank.metrics.parse` ("ndcg@10", "map"; errors are minimised), or a
+        callable, to be maximised, that gets (y, scores, query numbers) of the test rows.
     one_standard_error : bool, default=False
         Take the strongest alpha whose mean score is within one standard error of the best.
     loss, solver, preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
-        As in LinearRanker. `n_jobs` folds run at once. Means that replace NaN are those of all rows, in every fold.
+        As in LinearRanker. `n_jobs` folds run at once; `verbose` shows their progress as well. Means that replace NaN are
+        those of all rows, in every fold.
 
     Attributes
     ----------
@@ -72,7 +79,7 @@ class LinearRankerCV(LinearPredictor):
         alphas: int | ArrayLike = 20,
         *,
         cv: Any = 5,
-        metric: str | Callable[..., float] = "pairwise_accuracy",
+        metric: str | Metric | Callable[..., float] = "pairwise_accuracy",
         one_standard_error: bool = False,
         loss: str = "squared_hinge",
         solver: Any = "auto",
@@ -112,19 +119,24 @@ class LinearRankerCV(LinearPredictor):
     ) -> Self:
         """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
         given: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
-        alphas = self._check_alphas()
+        y, qid = split_labels(y, qid)
+        alphas, metric = self._check_alphas(), self._check_metric()
         ranker = self._ranker(alphas[-1])
         ranker._check_parameters()
         weighting: dict[str, Any] = {"preferences": self.preferences, "query_weighting": self.query_weighting}
         data = RankingData(learn_missing(X, self.missing)[0], y, qid, **given, **weighting)
         folds = with_pairs(make_folds(self.cv, data), data)
-        with ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:
-            paths = list(pool.map(lambda fold: self._follow(alphas, *fold), folds))
+        if data.y is None and not (metric is None or metric.family in ACCURACIES):
+            raise DataError(f"metric={self.metric!r} needs y: give y, or choose by 'pairwise_accuracy'.")
+        progress = PathProgress(self.verbose, len(folds), alphas.size)
+        with progress, ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:
+            jobs = [pool.submit(self._follow, alphas, metric, *fold, progress) for fold in folds]
+            paths = [job.result() for job in jobs]
         if not all(path.converged for path in paths):
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.cv_results_ = _summary(alphas, paths)
-        self.alpha_ = float(alphas[self._choose()])
+        self.alpha_ = float(alphas[self._choose(metric is None or metric.greater_is_better)])
         final = self._ranker(self.alpha_).set_params(n_jobs=self.n_jobs, verbose=self.verbose).fit(X, y, qid, **given)
         for name in FITTED:
             setattr(self, name, getattr(final, name))
@@ -139,8 +151,6 @@ class LinearRankerCV(LinearPredictor):
 
     def _check_alphas(self) -> FloatArray:
         """The path, from strong to weak."""
-        if not (self.metric == "pairwise_accuracy" or callable(self.metric)):
-            raise ParameterError(f"metric={self.metric!r} is not known: use 'pairwise_accuracy' or a function.")
         if isinstance(self.alphas, (int, np.integer)):
             if self.alphas < 1:
                 raise ParameterError(f"alphas={self.alphas!r}: at least one alpha is needed.")
@@ -150,20 +160,37 @@ class LinearRankerCV(LinearPredictor):
             raise ParameterError("alphas must be finite numbers above 0.")
         return alphas
 
-    def _follow(self, alphas: FloatArray, train: RankingData, test: RankingData) -> _Path:
+    def _check_metric(self) -> Metric | None:
+        """The metric by name; None if it is the caller's function."""
+        return None if callable(self.metric) and not isinstance(self.metric, Metric) else parse(self.metric)
+
+    def _follow(
+        self, alphas: FloatArray, metric: Metric | None, train: RankingData, test: RankingData, progress: PathProgress
+    ) -> _Path:
         """Solve one fold's path and score each of its solutions on the test rows."""
-        solutions, scale = self._ranker(alphas[0])._solve_path(train, alphas)
-        scores = [self._evaluate(test, test.X @ (s.w if scale is None else s.w / scale)) for s in solutions]
+        solutions, scale = self._ranker(alphas[0])._solve_path(train, alphas, progress.step)
+        weights = [s.w if scale is None else s.w / scale for s in solutions]
+        scores = [self._evaluate(metric, test, np.asarray(test.X @ w, dtype=np.float64)) for w in weights]
         return _Path(scores, [s.n_iter for s in solutions], all(s.status == "converged" for s in solutions))
 
-    def _evaluate(self, test: RankingData, scores: FloatArray) -> float:
-        if callable(self.metric):
-            return float(self.metric(test.y, scores, test.query))
-        return accuracy_of(np.asarray(scores, dtype=np.float64), test.preferences)
+    def _evaluate(self, metric: Metric | None, test: RankingData, scores: FloatArray) -> float:
+        if metric is None:
+            own: Any = self.metric
+            return float(own(test.y, scores, test.query))
+        if metric.family in ACCURACIES:  # over the preferences as they are: graphs, explicit pairs, weights
+            accuracy = accuracy_of(scores, test.preferences)
+            return accuracy if metric.greater_is_better else 1.0 - accuracy
+        assert test.y is not None
+        values = metric(test.y, scores, test.query, per_query=True)
+        known = values[~np.isnan(values)]
+        return float(known.mean()) if known.size else np.nan
 
-    def _choose(self) -> int:
-        mean, error = self.cv_results_["mean_score"], self.cv_results_["standard_error"]
-        best = int(np.argmax(mean))
+    def _choose(self, greater_is_better: bool) -> int:
+        sign = 1.0 if greater_is_better else -1.0
+        mean, error = sign * self.cv_results_["mean_score"], self.cv_results_["standard_error"]
+        if np.all(np.isnan(mean)):
+            raise DataError(f"metric={self.metric!r} is not defined in any fold: choose another, or use fewer folds.")
+        best = int(np.nanargmax(mean))
         if not self.one_standard_error:
             return best
         return int(np.argmax(mean >= mean[best] - error[best]))
@@ -171,11 +198,12 @@ class LinearRankerCV(LinearPredictor):
 
 def _summary(alphas: FloatArray, paths: list[_Path]) -> dict[str, Any]:
     scores = np.array([path.scores for path in paths]).T
-    error = scores.std(axis=1, ddof=1) / np.sqrt(len(paths)) if len(paths) > 1 else np.zeros(alphas.size)
+    known = scores[:, ~np.isnan(scores).any(axis=0)]  # folds in which the metric is defined
+    n = known.shape[1]
     return {
         "alpha": alphas,
-        "mean_score": scores.mean(axis=1),
-        "standard_error": error,
+        "mean_score": known.mean(axis=1) if n else np.full(alphas.size, np.nan),
+        "standard_error": known.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(alphas.size),
         "scores": scores,
         "n_iter": np.array([path.n_iter for path in paths]).T,
     }

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from ._errors import DataError, NoPairsError, ParameterError
+from ._labels import split_labels
 from ._preferences import FloatArray, Grades, Graph, Preferences, build
 from .kernels.products import has_duplicates
 
@@ -147,6 +148,7 @@ def make_preferences(
     """Validate everything but X, and bring it into the form that kernels use."""
     edges = check_preferences(preferences)
     check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
+    y, qid = split_labels(y, qid)
     grades, values = _check_rows(n_rows, y, qid, sample_weight, query_weight, pairs)
     checked_pairs = None if pairs is None else _check_pairs(pairs, grades)
     wanted = str(preferences) if edges is None else _graph(edges, values, grades)
@@ -226,14 +228,14 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     return X
 
 
-def encode_queries(qid: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the number of each row's query, and the query ids in the order of those numbers."""
+def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the number of each row's query, and the query ids in the order of those numbers, which is sorted."""
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
     _refuse_masked("qid", qid)
     q = _as_ids(qid)
     if q.ndim != 1 or q.size != n_rows:
-        raise DataError(f"qid has shape {q.shape}, but X has {n_rows} rows: give one query id per row.")
+        raise DataError(f"qid has shape {q.shape}, but {what} has {n_rows} rows: give one query id per row.")
     if q.dtype.kind == "f":
         if not np.all(np.isfinite(q)) or np.any(q != np.floor(q)) or np.any(np.abs(q) > 2.0**53):
             raise DataError("qid holds NaN, fractional or huge floating-point numbers: give integers or strings.")
@@ -289,13 +291,22 @@ def _check_rows(
         # Integers are compared as they are: beyond 2^53 a float would tie what differs.
         given = np.asarray(y).ravel()
         exact = given if given.dtype.kind in "iu" else values
-        level = np.unique(exact, return_inverse=True)[1].astype(np.int64, copy=False)
-    v = None if sample_weight is None else _check_weights("sample_weight", sample_weight, n_rows)
-    u = None if query_weight is None else _check_query_weight(query_weight, query, ids)
+        level = _number_levels(exact)
+    v = None if sample_weight is None else check_weights("sample_weight", sample_weight, n_rows)
+    u = None if query_weight is None else check_query_weight(query_weight, query, ids)
     return Grades(query=query, level=level, n_queries=ids.size, v=v, u=u), values
 
 
-def check_utilities(y: ArrayLike, n_rows: int) -> FloatArray:
+def _number_levels(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Number the distinct values from the smallest up; whole numbers of a narrow range are counted, not sorted."""
+    if values.size and int(values.max()) - int(values.min()) < values.size:
+        code = (values - values.min()).astype(np.int64)
+        if values.dtype.kind in "iu" or np.all(values == np.floor(values)):
+            return (np.cumsum(np.bincount(code) > 0) - 1)[code]
+    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
+
+
+def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
     """Return y as finite float64 values, one per row."""
     _refuse_masked("y", y)
     if np.asarray(y).dtype.kind in "cMm":
@@ -305,7 +316,7 @@ def check_utilities(y: ArrayLike, n_rows: int) -> FloatArray:
     except (ValueError, TypeError) as error:
         raise DataError(f"y must hold one real number per row: {error}.") from None
     if values.size != n_rows:
-        raise DataError(f"y has {values.size} values, but X has {n_rows} rows: give one utility per row.")
+        raise DataError(f"y has {values.size} values, but {what} has {n_rows} rows: give one utility per row.")
     if not np.all(np.isfinite(values)):
         raise DataError("y contains NaN or infinity: drop those rows or give them a utility.")
     return values
@@ -316,7 +327,8 @@ def _refuse_masked(name: str, values: Any) -> None:
         raise DataError(f"{name} has masked entries: fill them in or drop their rows.")
 
 
-def _check_weights(name: str, weights: ArrayLike, size: int) -> FloatArray:
+def check_weights(name: str, weights: ArrayLike, size: int) -> FloatArray:
+    """Return finite weights >= 0 as float64; one number stands for `size` of them."""
     try:
         w = np.array(weights, dtype=np.float64)
     except (ValueError, TypeError) as error:
@@ -330,9 +342,10 @@ def _check_weights(name: str, weights: ArrayLike, size: int) -> FloatArray:
     return w
 
 
-def _check_query_weight(
+def check_query_weight(
     weight: ArrayLike | Mapping[Any, float], query: NDArray[np.int64], ids: NDArray[Any]
 ) -> FloatArray:
+    """Return the weight of each query, from one value per row or a mapping from qid."""
     series: Any = weight
     if hasattr(series, "to_dict") and hasattr(series, "index") and len(series) != query.size:
         weight = series.to_dict()  # a Series that is not by row is by qid
@@ -341,8 +354,8 @@ def _check_query_weight(
         missing = [name for name in names if name not in weight]
         if missing:
             raise DataError(f"query_weight has no entry for qid {missing[0]!r}: give every query a weight.")
-        return _check_weights("query_weight", [weight[name] for name in names], ids.size)
-    w = _check_weights("query_weight", weight, query.size)
+        return check_weights("query_weight", [weight[name] for name in names], ids.size)
+    w = check_weights("query_weight", weight, query.size)
     u = np.zeros(ids.size)
     u[query] = w
     if np.any(u[query] != w):
@@ -376,7 +389,7 @@ def _check_pairs(pairs: ArrayLike, grades: Grades) -> tuple[NDArray[np.int64], N
     if np.any(across):
         k = int(np.argmax(across))
         raise DataError(f"pairs joins rows {winner[k]} and {loser[k]} of different queries: give them the same qid.")
-    weight = _check_weights("the third column of pairs", p[:, 2], len(p)) if p.shape[1] == 3 else np.ones(len(p))
+    weight = check_weights("the third column of pairs", p[:, 2], len(p)) if p.shape[1] == 3 else np.ones(len(p))
     key, where = np.unique(winner * n_rows + loser, return_inverse=True)
     total: FloatArray = np.bincount(where, weight, minlength=key.size).astype(np.float64)
     return key // n_rows, key % n_rows, total

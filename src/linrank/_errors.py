@@ -10,7 +10,7 @@ LinrankError
 
 from __future__ import annotations
 
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 
 __all__ = [
     "ConvergenceWarning",
@@ -20,6 +20,7 @@ __all__ = [
     "ModelFileError",
     "NoPairsError",
     "ParameterError",
+    "UndefinedMetricWarning",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Folds that never split a query, balanced by rows."""
+"""Folds that never split a query: the arithmetic behind `model_selection` and LinearRankerCV."""
 
 from __future__ import annotations
 
@@ -19,33 +19,56 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]  # training rows, test rows
 
 def make_folds(cv: Any, data: RankingData) -> list[Fold]:
     """Training and test rows from a number of folds, a scikit-learn splitter, or pairs of row numbers."""
+    used = np.zeros(data.n_queries, dtype=bool)
+    used[data.query[data.preferences.row]] = True
+    return folds_by(cv, data.query, used, data.y)
+
+
+def folds_by(cv: Any, query: NDArray[np.int64], used: NDArray[np.bool_], y: Any) -> list[Fold]:
+    """As `make_folds`, for queries by number; a number of folds balances the rows of the queries that are `used`."""
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         if cv < 2:
             raise ParameterError(f"cv={cv!r}: at least 2 folds are needed.")
-        return _by_number(int(cv), data)
-    if hasattr(cv, "split"):
-        cv = cv.split(np.zeros(data.n_rows), data.y, data.query)
-    if not isinstance(cv, Iterable):
+        return _by_number(int(cv), query, used)
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        cv = cv.split(np.zeros(query.size), y, query if used.size > 1 else None)  # KFold warns of groups
+    if not isinstance(cv, Iterable) or isinstance(cv, str):
         raise ParameterError(f"cv={cv!r} is neither a number of folds, a splitter nor pairs of row numbers.")
     return [(np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)) for train, test in cv]
 
 
-def _by_number(n_folds: int, data: RankingData) -> list[Fold]:
-    used = np.unique(data.query[data.preferences.row])
-    if used.size == 1:
+def _by_number(n_folds: int, query: NDArray[np.int64], used: NDArray[np.bool_]) -> list[Fold]:
+    n_used = int(used.sum())
+    if n_used == 1:
         logger.info("There is one query with pairs: its rows are split into folds")
-        fold = np.random.default_rng(0).permutation(data.n_rows) % n_folds
+        fold = np.random.default_rng(0).permutation(query.size) % n_folds
     else:
-        fold = _balanced(np.bincount(data.query, minlength=data.n_queries), used, min(n_folds, used.size))[data.query]
+        load = np.where(used, np.bincount(query, minlength=used.size), 0)
+        fold = balanced(load, min(n_folds, n_used))[query]
+    return rows_of(fold)
+
+
+def rows_of(fold: NDArray[np.int64]) -> list[Fold]:
+    """Training and test rows from each row's fold."""
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
 
 
-def _balanced(rows: NDArray[np.int64], used: NDArray[np.int64], n_folds: int) -> NDArray[np.int64]:
-    """The fold of each query: the longest first, each into the fold with the fewest rows so far."""
-    fold, load = np.zeros(rows.size, dtype=np.int64), np.zeros(n_folds, dtype=np.int64)
-    for query in used[np.argsort(-rows[used], kind="stable")]:
-        fold[query] = np.argmin(load)
-        load[fold[query]] += rows[query]
+def balanced(load: NDArray[Any], n_folds: int, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+    """The fold of each query: the heaviest first, each into the fold with the least load so far.
+
+    With `rng`, the queries are taken by falling load, n_folds at a time, and dealt out at random: still balanced to
+    within the heaviest query.
+    """
+    order = np.argsort(-load, kind="stable")
+    fold = np.zeros(load.size, dtype=np.int64)
+    if rng is not None:
+        hands = rng.permuted(np.tile(np.arange(n_folds), (-(-load.size // n_folds), 1)), axis=1)
+        fold[order] = hands.ravel()[: load.size]
+        return fold
+    held = np.zeros(n_folds, dtype=load.dtype)
+    for query in order[: np.count_nonzero(load)]:
+        fold[query] = np.argmin(held)
+        held[fold[query]] += load[query]
     return fold
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._data import encode_queries
 from ._errors import DataError
+from ._labels import split_labels
 from ._missing import fill_missing
 from ._preferences import FloatArray
 from .engines._matrix import as_matrix
@@ -77,11 +78,15 @@ class LinearPredictor(BaseEstimator, ABC):
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted."""
+        """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted.
+
+        `y` may be `labels(y, qid)`. A ranker that was fitted with queries refuses to score without them.
+        """
         check_is_fitted(self)
+        y, qid = split_labels(y, qid)
         if qid is None and self.fitted_with_qid_:
             raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
-        return pairwise_accuracy(
+        accuracy: float = pairwise_accuracy(
             y,
             self.predict(X),
             qid,
@@ -89,3 +94,4 @@ class LinearPredictor(BaseEstimator, ABC):
             preferences=self.preferences,
             query_weighting=self.query_weighting,
         )
+        return accuracy

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .kernels._scratch import ScratchPool
+from .kernels.ordering import stable_order
 from .kernels.pairs import pair_weights
 
 IntArray = NDArray[Any]
@@ -201,7 +202,7 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     n_levels = int(grades.level.max(initial=0)) + 1
     key = grades.query[member] * n_levels + grades.level[member]
     if np.any(key[1:] < key[:-1]):
-        order = np.argsort(key, kind="stable")
+        order = stable_order(key)
         member, key = member[order], key[order]
     start = np.flatnonzero(np.r_[True, key[1:] != key[:-1]][: key.size])  # of each (query, level)
     end = np.r_[start[1:], key.size].astype(np.int64)

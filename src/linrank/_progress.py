@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._data import RankingData
-    from .solvers import Iteration
+    from .solvers import Iteration, Solution
 
 
 class Progress:
@@ -50,6 +51,45 @@ class Progress:
         elif self.verbose > 1 or n & (n - 1) == 0:
             self._console.print(line(iteration), soft_wrap=True)
             self._hidden = None
+
+
+class PathProgress:
+    """Fits made so far, over folds and alphas: a bar on a terminal, a line per tenth of the work elsewhere."""
+
+    def __init__(self, verbose: int, n_folds: int, n_alphas: int) -> None:
+        self.verbose = int(verbose)
+        self.total = n_folds * n_alphas
+        self.text = f"{n_folds} folds x {n_alphas} alphas"
+        self._count = itertools.count(1)  # next() is atomic: folds run in threads
+        self._console: Any = None
+        self._bar: Any = None
+
+    def __enter__(self) -> PathProgress:
+        if self.verbose > 0:
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+
+            self._console = Console(stderr=True, highlight=False)
+            if self._console.is_terminal:
+                self._bar = Bar(console=self._console)
+                self._bar.add_task(self.text, total=self.total)
+                self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def step(self, solution: Solution) -> None:
+        """Count one fit."""
+        n = next(self._count)
+        if self._bar is not None:
+            self._bar.advance(self._bar.task_ids[0])
+        elif self._console is not None and 10 * n // self.total > 10 * (n - 1) // self.total:
+            text = f"{self.text}: {n:3d} of {self.total} fits   gap {solution.gap:.1e}"
+            self._console.print(text, soft_wrap=True)
 
 
 def describe(data: RankingData) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from ._data import RankingData, check_choice
 from ._errors import ConvergenceWarning, DataError, ParameterError
+from ._labels import split_labels
 from ._missing import learn_missing
 from ._objective import Objective
 from ._predictor import LinearPredictor
@@ -151,7 +152,7 @@ class LinearRanker(LinearPredictor):
         X : array, dataframe or sparse matrix, (m, d)
             Features; CSR, and float32 or float64 in C or F order, are used without a copy.
         y : (m,) or None
-            Utilities, any real numbers; None if only `pairs` count.
+            Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
         qid : (m,) or None
             Query of each row, in any order: integers or strings. None: one query.
         sample_weight : (m,), optional
@@ -162,6 +163,7 @@ class LinearRanker(LinearPredictor):
             Explicit preferences (winner row, loser row[, weight]).
         """
         self._check_parameters()
+        y, qid = split_labels(y, qid)
         complete, fill = learn_missing(X, self.missing)
         data = RankingData(
             complete,
@@ -187,7 +189,9 @@ class LinearRanker(LinearPredictor):
         self.fill_ = fill
         return self
 
-    def _solve_path(self, data: RankingData, alphas: FloatArray) -> tuple[list[Solution], FloatArray | None]:
+    def _solve_path(
+        self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None] = lambda _: None
+    ) -> tuple[list[Solution], FloatArray | None]:
         """Solutions for several alphas, each started from the one before, and the scale they are in."""
         engine = LocalEngine(data, self.n_jobs)
         with engine:
@@ -197,6 +201,7 @@ class LinearRanker(LinearPredictor):
             for alpha in alphas:
                 objective = Objective(engine, LOSSES[self.loss], float(alpha), data.n_features, scale)
                 solutions.append(solver.minimise(objective, solutions[-1] if solutions else None))
+                done(solutions[-1])
         return solutions, scale
 
     def _check_parameters(self) -> None:

@@ -47,6 +47,16 @@ def weighted_sum(v: Any, u: Any, ranking_ptr: Any, first: int, last: int, c: Any
 
 
 @kernel
+def ranking_sums(v: Any, u: Any, ranking_ptr: Any, c: Any, out: Any) -> None:
+    """out[r] = sum of u v_i c_i over the members of ranking r. O(members)."""
+    for r in range(u.size):
+        total = 0.0
+        for i in range(ranking_ptr[r], ranking_ptr[r + 1]):
+            total += c[i] if v is None else v[i] * c[i]
+        out[r] = u[r] * total
+
+
+@kernel
 def scatter_add(row: Any, values: Any, factor: float, first: int, last: int, out: Any) -> None:
     """out[row[i]] += factor * values[i] for members first ... last - 1. O(members)."""
     for i in range(first, last):

@@ -1,0 +1,205 @@
+"""Metrics of pairs: accuracy, error, the WMW statistic, AUC, Kendall's tau."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._data import check_choice, check_weights, make_preferences
+from .._errors import DataError, NoPairsError
+from .._preferences import FloatArray, Preferences
+from ..kernels.hinge import ranking_sums, weighted_sum
+from ..kernels.metrics import areas, tied_pairs
+from ..kernels.pairs import pair_weights
+from ..losses._base import count_active
+from ._rows import QueryWeight, Rows, Value, check_rows, check_scores, over_queries, share
+
+#: The smallest positive number: s_i - s_j is below it exactly when s_i <= s_j.
+TINY = 5e-324
+
+#: What a pair of equal scores counts.
+TIE_VALUE = {"half": 0.5, "correct": 1.0, "wrong": 0.0}
+VARIANTS = ("b", "a", "somers")
+
+
+class PairOptions(TypedDict, total=False):
+    """Keywords of `pairwise_accuracy` and `pairwise_error`: those of `wmw` but for ties."""
+
+    preferences: Any
+    sample_weight: ArrayLike | None
+    query_weight: QueryWeight
+    query_weighting: str
+    per_query: bool
+
+
+def pairwise_accuracy(
+    y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
+) -> Value:
+    """Weighted share of the preferences that the scores order rightly; equal scores count one half.
+
+    With two levels in one query this is the area under the ROC curve. It is 1 minus the pairwise error of
+    TreeRSVM's equation (1) where no scores are equal; that equation counts no equal scores as errors, RankNCG's
+    statistic (2) counts all of them as right, and here half of them are right. The keywords are those of `wmw`, of
+    which this is ties="half". O(m log m).
+    """
+    return wmw(y, scores, qid, **options)
+
+
+def pairwise_error(
+    y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
+) -> Value:
+    """1 minus the pairwise accuracy: the share of preferences in the wrong order, ties one half. Smaller is better."""
+    return 1.0 - wmw(y, scores, qid, **options)
+
+
+def wmw(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    preferences: Any = "full",
+    ties: str = "half",
+    sample_weight: ArrayLike | None = None,
+    query_weight: QueryWeight = None,
+    query_weighting: str = "pairs",
+    per_query: bool = False,
+) -> Value:
+    """Wilcoxon-Mann-Whitney statistic over the preferences: the weighted share of pairs in the right order.
+
+    A pair of equal scores counts one half (ties="half"), as right ("correct": the >= of RankNCG's equation (2)) or as
+    wrong ("wrong"). `preferences` and `query_weighting` are those of LinearRanker: pairs of all queries are pooled, or
+    every query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
+    """
+    check_choice("ties", ties, tuple(TIE_VALUE))
+    s = check_scores(scores)
+    if not per_query:
+        given = (sample_weight, query_weight, None, preferences, query_weighting)
+        return accuracy_of(s, make_preferences(s.size, y, qid, *given)[2], TIE_VALUE[ties])
+    rows = check_rows(y, s, qid)
+    found = count_pairs(rows, y, qid, sample_weight, preferences)
+    right = found.total - found.wrong - (1.0 - TIE_VALUE[ties]) * found.equal
+    return share(right, found.total)
+
+
+def auc(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    threshold: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    query_weight: QueryWeight = None,
+    per_query: bool = False,
+) -> Value:
+    """Area under the ROC curve within each query, equal scores counting one half; mean over queries.
+
+    Rows with y >= threshold are positive; without a threshold y holds two values, and the larger is positive. Queries
+    with one kind of rows only are not defined and left out. O(m log m), one sort.
+    """
+    rows = check_rows(y, scores, qid)
+    if threshold is None:
+        low, high = rows.y.min(initial=np.inf), rows.y.max(initial=-np.inf)
+        if np.any((rows.y != low) & (rows.y != high)):
+            raise DataError("AUC needs two levels: give a threshold, or use pairwise_accuracy for graded y.")
+        threshold = float(high) if high > low else float(np.inf)
+    row, score, ptr = rows.ranked
+    v = None if sample_weight is None else check_weights("sample_weight", sample_weight, rows.y.size)[row]
+    out = np.empty(rows.n_queries)
+    areas((rows.y >= threshold).view(np.uint8)[row], v, score, ptr, out)
+    return over_queries("auc", out, rows, query_weight, per_query)
+
+
+def kendall_tau(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    variant: str = "b",
+    query_weight: QueryWeight = None,
+    per_query: bool = False,
+) -> Value:
+    """Kendall's rank correlation within each query: (C - D) / (a number of pairs); mean over queries.
+
+    C and D count the pairs in the same and in opposite order. variant="b" divides by sqrt(pairs not tied in y * pairs
+    not tied in the scores), "a" by all pairs, "somers" by the pairs not tied in y: that is 2 * `c_index` - 1. Where the
+    divisor is 0 tau is not defined. O(m log m).
+    """
+    check_choice("variant", variant, VARIANTS)
+    rows = check_rows(y, scores, qid)
+    found = count_pairs(rows, y, qid)
+    n = np.diff(rows.ranked.ptr).astype(np.float64)
+    everything, tied = n * (n - 1) / 2, np.empty(rows.n_queries)
+    tied_pairs(rows.ranked.value, rows.ranked.ptr, tied)
+    over = {"b": np.sqrt(found.total) * np.sqrt(everything - tied), "a": everything, "somers": found.total}[variant]
+    values = share(found.total - 2 * found.wrong - found.equal, over)
+    return over_queries("kendall_tau", values, rows, query_weight, per_query)
+
+
+def c_index(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    query_weight: QueryWeight = None,
+    per_query: bool = False,
+) -> Value:
+    """Concordance index within each query: the share of pairs that differ in y in the right order, ties one half.
+
+    (1 + Somers' D) / 2. `pairwise_accuracy` pools the pairs of all queries; this is the mean over queries. O(m log m).
+    """
+    tau = kendall_tau(y, scores, qid, variant="somers", query_weight=query_weight, per_query=per_query)
+    return (1.0 + tau) / 2.0
+
+
+def accuracy_of(scores: FloatArray, preferences: Preferences, tie: float = 0.5) -> float:
+    """Pairwise accuracy over preferences that have been made already; a pair of equal scores counts `tie`."""
+    wrong, wrong_or_equal = (_weight_below(scores, preferences, margin) for margin in (0.0, TINY))
+    return 1.0 - (tie * wrong + (1.0 - tie) * wrong_or_equal) / preferences.total
+
+
+class PairCounts(NamedTuple):
+    """Weights of preferences per query: all, those in the wrong order, those with equal scores."""
+
+    total: FloatArray
+    wrong: FloatArray
+    equal: FloatArray
+
+
+def count_pairs(
+    rows: Rows,
+    y: ArrayLike,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    preferences: Any = "full",
+) -> PairCounts:
+    """Count the preferences of each query by their outcome; all 0 where there are none. O(m log m)."""
+    try:
+        grades, _, p = make_preferences(rows.scores.size, y, qid, sample_weight, None, None, preferences)
+    except NoPairsError:
+        return PairCounts(*np.zeros((3, rows.n_queries)))
+    query = grades.query[p.row[p.ranking_ptr[:-1]]]
+    size = np.diff(p.level_ptr) if p.v is None else np.add.reduceat(p.v, p.level_ptr[:-1])
+    total, wrong, wrong_or_equal = np.empty((3, p.n_rankings))
+    pair_weights(size.astype(np.float64), p.ranking_levels, total)
+    for margin, out in ((0.0, wrong), (TINY, wrong_or_equal)):
+        ranking_sums(p.v, p.u, p.ranking_ptr, partners_below(rows.scores, p, margin)[0], out)
+    per_query = np.zeros((3, rows.n_queries))
+    for out, sums in zip(per_query, (p.u * total, wrong, wrong_or_equal), strict=True):
+        np.add.at(out, query, sums)
+    return PairCounts(per_query[0], per_query[1], per_query[2] - per_query[1])
+
+
+def partners_below(scores: FloatArray, p: Preferences, margin: float) -> tuple[FloatArray, FloatArray]:
+    """Each member's winners i with s_i - s_j < margin, and its losers likewise: their weights."""
+    s = scores[p.row]
+    c, d = np.empty(s.size), np.empty(s.size)
+    count_active(s, p, 0, p.n_rankings, margin, c, d)
+    return c, d
+
+
+def _weight_below(scores: FloatArray, p: Preferences, margin: float) -> float:
+    """Weight of the preferences (i over j) with s_i - s_j < margin."""
+    c, _ = partners_below(scores, p, margin)
+    return float(weighted_sum(p.v, p.u, p.ranking_ptr, 0, p.n_rankings, c))

@@ -1,0 +1,86 @@
+"""What every metric begins with: labels, scores and queries checked, rows ranked within queries, queries averaged."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._data import check_query_weight, check_utilities, encode_queries
+from .._errors import DataError, ParameterError, UndefinedMetricWarning
+from .._labels import split_labels
+from .._preferences import FloatArray
+from ..kernels.ordering import Ordered, order_within
+
+#: A float; with per_query=True an array of one float per query, in the order of np.unique(qid).
+Value: TypeAlias = Any
+QueryWeight: TypeAlias = ArrayLike | Mapping[Any, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows to be judged; all of it validated."""
+
+    y: FloatArray
+    scores: FloatArray
+    query: NDArray[np.int64]  # number of each row's query
+    ids: NDArray[Any]  # the queries' ids, sorted
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.ids.size
+
+    @cached_property
+    def ranked(self) -> Ordered:
+        """Rows by query, the best first; equal scores in input order."""
+        return order_within(self.query, self.n_queries, self.scores)
+
+
+def check_rows(y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> Rows:
+    """Validate what is common to all metrics; y may be `labels`."""
+    y, qid = split_labels(y, qid)
+    s = check_scores(scores)
+    return Rows(check_utilities(y, s.size, what="scores"), s, *encode_queries(qid, s.size, what="scores"))
+
+
+def check_scores(scores: ArrayLike) -> FloatArray:
+    """Return scores as finite float64 values."""
+    s = np.ascontiguousarray(scores, dtype=np.float64)
+    if s.ndim != 1:
+        raise DataError(f"scores has shape {s.shape}: give one score per row.")
+    if not np.all(np.isfinite(s)):
+        raise DataError("scores contains NaN or infinity: a ranking needs a finite score for every row.")
+    return s
+
+
+def check_cut(k: Any, n_rows: int) -> int:
+    """The cut as a number of rows; None is no cut."""
+    if k is None:
+        return max(n_rows, 1)
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise ParameterError(f"k={k!r} must be a whole number above 0, or None for the whole list.")
+    return int(k)
+
+
+def over_queries(metric: str, values: FloatArray, rows: Rows, query_weight: QueryWeight, per_query: bool) -> Value:
+    """One value per query, or their weighted mean; NaN marks queries that do not count."""
+    if per_query:
+        return values
+    u = np.ones(values.size) if query_weight is None else check_query_weight(query_weight, rows.query, rows.ids)
+    counts = ~np.isnan(values) & (u > 0)
+    if not np.any(counts):
+        text = f"{metric} is not defined for any query here (no relevant rows, or none but those): the mean is NaN."
+        warnings.warn(text, UndefinedMetricWarning, stacklevel=3)
+        return float("nan")
+    return float(np.average(values[counts], weights=u[counts]))
+
+
+def share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Ratio part / whole, NaN where the whole is 0."""
+    return np.divide(part, whole, out=np.full(part.size, np.nan), where=whole > 0)
