@@ -8,12 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from strategies import problems
 
 from linrank import NoPairsError, ParameterError, RankingData
 from linrank.kernels import random
 from linrank.solvers._samplers import SAMPLINGS, RejectionSampler, UniformSampler, make_sampler
 from linrank.testing import enumerate_pairs
+from strategies import problems
 
 pytestmark = pytest.mark.kernels
 
