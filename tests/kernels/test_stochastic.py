@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 
 from linrank import ParameterError
 from linrank.kernels import stochastic as kernels
@@ -36,7 +37,7 @@ def pull(loss, z):
     """-phi'(z)."""
     if loss == "hinge":
         return float(z < 1)
-    return 2 * max(0.0, 1 - z) if loss == "squared_hinge" else 1 / (1 + np.exp(z))
+    return 2 * max(0.0, 1 - z) if loss == "squared_hinge" else expit(-z)
 
 
 def subgradient(rule, w, x, i):

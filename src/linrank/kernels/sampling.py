@@ -166,10 +166,10 @@ def draw_rejection(
     """Members in proportion to c_ij without an index: two of a ranking, until they are a pair and are accepted.
 
     A member i is drawn from all, j from i's ranking r (found by bisection); they are accepted where their levels
-    differ, with probability m_r u_r v_i v_j / largest, m_r being the members of r and `largest` a bound on that product.
-    With one ranking and unit weights this is the paper's rejection; with several, the paper draws j from all members,
-    so its draws fail M / max(m_r) times as often, to the same distribution. Each try takes 3 numbers of the stream;
-    returns the next unused one.
+    differ, with probability m_r u_r v_i v_j / largest, m_r being the members of r and `largest` a bound on that
+    product. With one ranking and unit weights this is the paper's rejection; with several, the paper draws j from
+    all members, so its draws fail M / max(m_r) times as often, to the same distribution. Each try takes 3 numbers of
+    the stream; returns the next unused one.
     """
     n_members = ranking_ptr[ranking_ptr.size - 1]
     for n in range(winner.size):

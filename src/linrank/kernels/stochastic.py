@@ -68,8 +68,8 @@ def gradient_step(rule: Any, i: Any, z: Any, xx: Any) -> Any:
 def romma_step(z: Any, xx: Any, ww: Any) -> Any:
     """(s, c) of aggressive ROMMA: the shortest w' with w'.x >= 1 and w'.w >= |w|^2.
 
-    Both bounds are met by the paper's formula. The first alone is met by x/|x|^2, which is the answer where w = 0, where
-    it meets the second as well, and where x is parallel to w.
+    Both bounds are met by the paper's formula. The first alone is met by x/|x|^2, which is the answer where w = 0,
+    where it meets the second as well, and where x is parallel to w.
     """
     if z >= 1.0 or xx == 0.0:
         return 1.0, 0.0
@@ -92,9 +92,10 @@ def step(rule: Any, i: Any, z: Any, xx: Any, ww: Any) -> Any:
 
 
 @inlined
-def projects(rule: Any, i: Any) -> Any:
-    """Whether step i ends with a projection onto the ball of radius 1/sqrt(alpha)."""
-    return rule.rule == PEGASOS or (rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i >= rule.switch)
+def projection(rule: Any, i: Any, ww: Any) -> Any:
+    """What brings w back to the ball of radius 1/sqrt(alpha), where step i ends with that; else 1."""
+    ends = rule.rule == PEGASOS or (rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i >= rule.switch)
+    return 1.0 / np.sqrt(rule.alpha * ww) if ends and rule.alpha * ww > 1.0 else 1.0
 
 
 @kernel
@@ -147,9 +148,7 @@ def dense_steps(
             square = max(0.0, square + k * change)
         if i % max(REFRESH, v.size) == 0:
             square = squared_norm(v, metric)
-        length = rule.alpha * factor * factor * square
-        if length > 1.0 and projects(rule, i):
-            factor /= np.sqrt(length)
+        factor *= projection(rule, i, factor * factor * square)
         total += factor
     state[FACTOR], state[SQUARE], state[TOTAL] = factor, square, total
 
@@ -157,10 +156,50 @@ def dense_steps(
 @inlined
 def needs_length(rule: Any, i: Any, z: Any) -> Any:
     """Whether step i depends on |x|^2."""
-    gradient = rule.rule == SGD or rule.rule == PEGASOS or (rule.rule != ROMMA and i > rule.switch)
-    if rule.rule == PASSIVE_AGGRESSIVE:
-        gradient = False
-    return z < 1.0 and (not gradient or rule.loss == SQUARED_HINGE)
+    gradient = rule.rule == SGD or rule.rule == PEGASOS
+    later = rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i > rule.switch
+    return z < 1.0 and (rule.loss == SQUARED_HINGE or not (gradient or later))
+
+
+@inlined
+def csr_product(data: Any, indices: Any, v: Any, start: int, end: int) -> Any:
+    """x.v of one row. Four sums at once: an addition waits for the one before."""
+    whole = start + (end - start) // 4 * 4
+    za, zb, zc, zd = 0.0, 0.0, 0.0, 0.0
+    for k in range(start, whole, 4):
+        za += data[k] * v[np.uint64(indices[k])]
+        zb += data[k + 1] * v[np.uint64(indices[k + 1])]
+        zc += data[k + 2] * v[np.uint64(indices[k + 2])]
+        zd += data[k + 3] * v[np.uint64(indices[k + 3])]
+    for k in range(whole, end):
+        za += data[k] * v[np.uint64(indices[k])]
+    return (za + zb) + (zc + zd)
+
+
+@inlined
+def csr_length(data: Any, indices: Any, metric: Any, x: Any, start: int, end: int) -> Any:
+    """Sum of metric_j x_j^2 over the columns of one row; they are set to 0, so what two rows share counts once."""
+    xx = 0.0
+    for k in range(start, end):
+        j = np.uint64(indices[k])
+        xx += x[j] * x[j] if metric is None else x[j] * x[j] * metric[j]
+        x[j] = 0.0
+    return xx
+
+
+@inlined
+def csr_add(data: Any, indices: Any, metric: Any, v: Any, b: Any, total: Any, k: Any, start: int, end: int) -> Any:
+    """Add k metric_j x_j to v and total times that to b, for one row x; returns the change of |v|^2."""
+    change = 0.0
+    for p in range(start, end):
+        j = np.uint64(indices[p])
+        old, e = v[j], k * np.float64(data[p])
+        new = old + (e if metric is None else e * metric[j])
+        v[j] = new
+        change += e * (old + new)
+        if b is not None:
+            b[j] += total * (new - old)
+    return change
 
 
 @kernel
@@ -176,31 +215,14 @@ def csr_steps(
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
         a0, a1, b0, b1 = indptr[first], indptr[first + 1], indptr[second], indptr[second + 1]
-        z, xx = 0.0, 0.0
-        for sign, start, end in ((factor, a0, a1), (-factor, b0, b1)):
-            whole = start + (end - start) // 4 * 4
-            za, zb, zc, zd = 0.0, 0.0, 0.0, 0.0  # four sums at once: an addition waits for the one before
-            for k in range(start, whole, 4):
-                za += data[k] * v[np.uint64(indices[k])]
-                zb += data[k + 1] * v[np.uint64(indices[k + 1])]
-                zc += data[k + 2] * v[np.uint64(indices[k + 2])]
-                zd += data[k + 3] * v[np.uint64(indices[k + 3])]
-            for k in range(whole, end):
-                za += data[k] * v[np.uint64(indices[k])]
-            z += sign * ((za + zb) + (zc + zd))
+        z = factor * (csr_product(data, indices, v, a0, a1) - csr_product(data, indices, v, b0, b1))
+        xx = 0.0
         if needs_length(rule, i, z):
             for k in range(a0, a1):
                 x[np.uint64(indices[k])] = data[k]
             for k in range(b0, b1):
                 x[np.uint64(indices[k])] -= data[k]
-            for k in range(a0, a1):
-                j = np.uint64(indices[k])
-                xx += x[j] * x[j] if metric is None else x[j] * x[j] * metric[j]
-                x[j] = 0.0
-            for k in range(b0, b1):  # what both rows have is 0 by now
-                j = np.uint64(indices[k])
-                xx += x[j] * x[j] if metric is None else x[j] * x[j] * metric[j]
-                x[j] = 0.0
+            xx = csr_length(data, indices, metric, x, a0, a1) + csr_length(data, indices, metric, x, b0, b1)
         s, c = step(rule, i, z, xx, factor * factor * square)
         factor *= s
         if not SMALLEST < factor < LARGEST:
@@ -208,21 +230,11 @@ def csr_steps(
             square *= factor * factor
             factor, total = 1.0, 0.0
         if c != 0.0:
-            for sign, start, end in ((c / factor, a0, a1), (-c / factor, b0, b1)):
-                change = 0.0
-                for k in range(start, end):
-                    j = np.uint64(indices[k])
-                    old, e = v[j], sign * data[k]
-                    new = old + (e if metric is None else e * metric[j])
-                    v[j] = new
-                    change += e * (old + new)
-                    if b is not None:
-                        b[j] += total * (new - old)
-                square = max(0.0, square + change)
+            k = c / factor
+            square += csr_add(data, indices, metric, v, b, total, k, a0, a1)
+            square = max(0.0, square + csr_add(data, indices, metric, v, b, total, -k, b0, b1))
         if i % max(REFRESH, v.size) == 0:
             square = squared_norm(v, metric)
-        length = rule.alpha * factor * factor * square
-        if length > 1.0 and projects(rule, i):
-            factor /= np.sqrt(length)
+        factor *= projection(rule, i, factor * factor * square)
         total += factor
     state[FACTOR], state[SQUARE], state[TOTAL] = factor, square, total

@@ -69,7 +69,7 @@ class Descent:
     Attributes
     ----------
     v, b, state
-        w = state[0] * v, |w|^2 = state[0]^2 * state[1], sum of averaged w = state[2] * v - b; b is None without averaging.
+        w = state[0] * v, |w|^2 = state[0]^2 state[1], sum of averaged w = state[2] v - b; b is None without averaging.
     t : int
         Steps made, the schedule's counter.
     averaged : int
@@ -117,13 +117,19 @@ class Descent:
         piece = max(1, min(PIECE_STEPS, PIECE_ENTRIES // max(1, entries)))
         winner, loser = np.empty(piece, dtype=np.int64), np.empty(piece, dtype=np.int64)
         work = np.zeros(X.shape[1]) if sparse else None
-        rows = (X.data, X.indices, X.indptr) if sparse else (X,)
-        step = kernels.csr_steps if sparse else kernels.dense_steps
+        rows = (X.data, X.indices, X.indptr) if sparse else X
         last = self.t + n_steps
         while self.t < last:
             n = min(piece, last - self.t)
             self.counter = sampler.draw(self.seed, self.counter, winner[:n], loser[:n])
-            where = (*rows, metric, winner[:n], loser[:n], compiled, self.t, self.v, self.b, self.state)
-            step(*where, work) if sparse else step(*where)
+            self._step(rows, work, metric, winner[:n], loser[:n], compiled)
             self.t += n
             self.averaged += n
+
+    def _step(self, rows: Any, work: Any, metric: Any, winner: Any, loser: Any, rule: kernels.Rule) -> None:
+        here = metric, winner, loser, rule, self.t, self.v, self.b, self.state
+        if work is None:
+            kernels.dense_steps(rows, *here)
+        else:
+            data, indices, indptr = rows
+            kernels.csr_steps(data, indices, indptr, *here, work)
