@@ -23,6 +23,10 @@ LAYERS = [
     ["_folds"],
     ["rankers"],
     ["_cv"],
+    ["_descend"],
+    ["_stream"],
+    ["_checkpoint"],
+    ["_sgd"],
     ["testing", "cli"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -64,7 +68,7 @@ def test_solvers_never_see_data_or_engines():
 def test_public_names():
     assert linrank.__all__ == [
         "ConvergenceWarning", "DataError", "LinearRanker", "LinearRankerCV", "LinrankError", "NoPairsError",
-        "ParameterError", "RankingData", "losses", "metrics", "solvers", "testing",
+        "ParameterError", "RankingData", "SGDRanker", "losses", "metrics", "solvers", "testing",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ._cv import LinearRankerCV
     from ._data import RankingData
     from ._errors import ConvergenceWarning, DataError, LinrankError, NoPairsError, ParameterError
+    from ._sgd import SGDRanker
     from .rankers import LinearRanker
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "NoPairsError",
     "ParameterError",
     "RankingData",
+    "SGDRanker",
     "losses",
     "metrics",
     "solvers",
@@ -39,6 +41,7 @@ _HOMES = {
     "NoPairsError": "._errors",
     "ParameterError": "._errors",
     "RankingData": "._data",
+    "SGDRanker": "._sgd",
 }
 _MODULES = ("losses", "metrics", "solvers", "testing")
 

@@ -197,11 +197,37 @@ def test_a_step_leaves_the_work_space_clean():
     """|x|^2 of the next pair would be wrong otherwise: covered by the twins, stated here on the kernel itself."""
     X, work = make("csr", 2), np.zeros(4)
     rule = StepRule("passive_aggressive").compiled()
-    v, state = np.zeros(4), np.array([1.0, 0.0, 0.0])
+    v, state = np.zeros(4), np.array([1.0, 0.0, 0.0, 0.0])
     where = np.array([3, 7]), np.array([2, 8])
     kernels.csr_steps(X.data, X.indices, X.indptr, None, *where, rule, 0, v, None, state, work)
     assert not work.any()
     assert v.any()
+
+
+def contradictions(kind, n=3_000):
+    """Random rows and pairs in all directions: no w is right on all of them, nor parallel to many."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 4))
+    return sp.csr_matrix(X) if kind == "csr" else X, rng.integers(0, 60, (n, 2))
+
+
+@pytest.mark.parametrize("kind", ["C", "csr"])
+def test_romma_does_not_overflow_on_contradictions(kind):
+    X, pairs = contradictions(kind)
+    descent = Descent.begin(np.zeros(4), None, 0, 0, False)
+    descent.run(StepRule("romma"), X, None, Given(pairs), len(pairs))
+    assert 1e20 < np.abs(descent.coef).max() < 1e62
+
+
+@pytest.mark.parametrize("kind", ["C", "csr"])
+@pytest.mark.parametrize("name", RULES)
+def test_the_length_is_right_after_steps_that_cancel(kind, name):
+    X, pairs = contradictions(kind)
+    pairs = np.concatenate([pairs[:500], pairs[:500, ::-1], np.tile([[1, 2], [2, 1]], (20, 1))])  # and antiparallel
+    descent = Descent.begin(np.zeros(4), None, 0, 0, False)
+    for _ in range(0, len(pairs), 8):
+        descent.run(StepRule(name, alpha=1e-3, switch=300), X, None, Given(pairs), 8)
+        np.testing.assert_allclose(descent.state[kernels.SQUARE], descent.v @ descent.v, rtol=1e-6)
 
 
 def test_only_gradient_rules_take_other_losses():

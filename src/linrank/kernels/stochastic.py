@@ -9,7 +9,8 @@ step's number, from 1), z = w.x, |x|^2 and |w|^2 alone. So a step costs O(non-ze
 
 v is kept in the units of X: where columns are divided by a scale, `metric` holds 1/scale^2 and lengths are those of the
 scaled problem. When the factor becomes 0 or leaves its range, v and b are folded: O(d), once in many steps. Every
-max(1024, d) steps `square` is computed from v anew, so that rounding does not add up.
+max(1024, d) steps, and when it has fallen far below its `peak` since, `square` is computed anew: rounding must not add
+up.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from ._jit import inlined, kernel, summing_kernel
 
 SGD, PEGASOS, PASSIVE_AGGRESSIVE, ROMMA, PASSIVE_AGGRESSIVE_THEN_PEGASOS = range(5)
 HINGE, SQUARED_HINGE, LOGISTIC = range(3)
-FACTOR, SQUARE, TOTAL = range(3)  # places in `state`
+FACTOR, SQUARE, TOTAL, PEAK = range(4)  # places in `state`
 SMALLEST, LARGEST = 1e-6, 1e6  # of the factor: beyond, the two parts of the average would cancel
 REFRESH = 1024
+CANCELLED = 1e-4  # of the peak
+LONGEST, SHORTEN = 1e120, 1e-30  # of ROMMA's |w|^2, and by what w is multiplied there
 PARALLEL = 1e-12  # relative; below it the determinant of x and w is rounding
 
 
@@ -93,7 +96,13 @@ def step(rule: Any, i: Any, z: Any, xx: Any, ww: Any) -> Any:
 
 @inlined
 def projection(rule: Any, i: Any, ww: Any) -> Any:
-    """What brings w back to the ball of radius 1/sqrt(alpha), where step i ends with that; else 1."""
+    """What brings w back to the ball of radius 1/sqrt(alpha), where step i ends with that; else 1.
+
+    ROMMA's weights only ever grow, without bound where no w is right on all pairs. Once so long that the margin is
+    nothing beside them they are shortened, before they overflow: no ranking depends on it.
+    """
+    if rule.rule == ROMMA:
+        return SHORTEN if ww > LONGEST else 1.0
     ends = rule.rule == PEGASOS or (rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i >= rule.switch)
     return 1.0 / np.sqrt(rule.alpha * ww) if ends and rule.alpha * ww > 1.0 else 1.0
 
@@ -121,7 +130,7 @@ def dense_steps(
     X: Any, metric: Any, winner: Any, loser: Any, rule: Any, t: int, v: Any, b: Any, state: Any
 ) -> None:  # fmt: skip
     """Steps t + 1, t + 2, ... on the rows of a dense X; b is None without averaging. O(d) a step."""
-    factor, square, total = state[FACTOR], state[SQUARE], state[TOTAL]
+    factor, square, total, peak = state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK]
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
         z, xx = 0.0, 0.0
@@ -133,7 +142,7 @@ def dense_steps(
         factor *= s
         if not SMALLEST < factor < LARGEST:
             fold(v, b, total, factor)
-            square *= factor * factor
+            square, peak = square * factor * factor, peak * factor * factor
             factor, total = 1.0, 0.0
         if c != 0.0:
             k, change = c / factor, 0.0
@@ -145,12 +154,13 @@ def dense_steps(
                 change += x * (old + new)
                 if b is not None:
                     b[j] += total * (new - old)
-            square = max(0.0, square + k * change)
-        if i % max(REFRESH, v.size) == 0:
-            square = squared_norm(v, metric)
+            square += k * change
+        peak = max(peak, square)
+        if i % max(REFRESH, v.size) == 0 or square < CANCELLED * peak:
+            square = peak = squared_norm(v, metric)
         factor *= projection(rule, i, factor * factor * square)
         total += factor
-    state[FACTOR], state[SQUARE], state[TOTAL] = factor, square, total
+    state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK] = factor, square, total, peak
 
 
 @inlined
@@ -211,7 +221,7 @@ def csr_steps(
 
     x is work space: d zeros, and zeros again at the end.
     """
-    factor, square, total = state[FACTOR], state[SQUARE], state[TOTAL]
+    factor, square, total, peak = state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK]
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
         a0, a1, b0, b1 = indptr[first], indptr[first + 1], indptr[second], indptr[second + 1]
@@ -227,14 +237,16 @@ def csr_steps(
         factor *= s
         if not SMALLEST < factor < LARGEST:
             fold(v, b, total, factor)
-            square *= factor * factor
+            square, peak = square * factor * factor, peak * factor * factor
             factor, total = 1.0, 0.0
         if c != 0.0:
             k = c / factor
             square += csr_add(data, indices, metric, v, b, total, k, a0, a1)
-            square = max(0.0, square + csr_add(data, indices, metric, v, b, total, -k, b0, b1))
-        if i % max(REFRESH, v.size) == 0:
-            square = squared_norm(v, metric)
+            peak = max(peak, square)
+            square += csr_add(data, indices, metric, v, b, total, -k, b0, b1)
+        peak = max(peak, square)
+        if i % max(REFRESH, v.size) == 0 or square < CANCELLED * peak:
+            square = peak = squared_norm(v, metric)
         factor *= projection(rule, i, factor * factor * square)
         total += factor
-    state[FACTOR], state[SQUARE], state[TOTAL] = factor, square, total
+    state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK] = factor, square, total, peak

@@ -84,14 +84,23 @@ class Descent:
     counter: np.uint64 = field(default_factory=lambda: np.uint64(0))
     t: int = 0
     averaged: int = 0
-    state: FloatArray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+    state: FloatArray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
 
     @classmethod
     def begin(cls, w: FloatArray, metric: FloatArray | None, seed: int, t: int, average: bool) -> Self:
         """Start at w, in the units of X, as if after t steps."""
         descent = cls(w.astype(np.float64), np.zeros(w.size) if average else None, np.uint64(seed), t=t)
-        descent.state[kernels.SQUARE] = kernels.squared_norm(descent.v, metric)
+        descent.state[[kernels.SQUARE, kernels.PEAK]] = kernels.squared_norm(descent.v, metric)
         return descent
+
+    def remeasured(self, metric: FloatArray | None, average: bool) -> Descent:
+        """The same descent under another scale; an average goes on, begins or ends here."""
+        self.state[[kernels.SQUARE, kernels.PEAK]] = kernels.squared_norm(self.v, metric)
+        if not average:
+            self.b = None
+        elif self.b is None:
+            self.b, self.averaged, self.state[kernels.TOTAL] = np.zeros(self.v.size), 0, 0.0
+        return self
 
     def copy(self) -> Descent:
         """A copy that goes its own way."""
