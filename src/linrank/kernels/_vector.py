@@ -17,7 +17,7 @@ LANES = 32  # of integer counts
 FLOAT_LANES = 16  # of float sums
 
 
-def _intrinsics() -> tuple[Any, Any]:
+def _intrinsics() -> tuple[Any, Any, Any]:
     from llvmlite import ir
 
     index = ir.IntType(32)
@@ -63,7 +63,20 @@ def _intrinsics() -> tuple[Any, Any]:
 
         return types.void(array, types.int64, types.int64, types.float64), codegen
 
-    return add_after, add_value_after
+    @intrinsic
+    def prefetch(typingctx: Any, array: Any, position: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            byte = ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [byte, index, index, index])
+            call = builder.module.declare_intrinsic("llvm.prefetch", (byte,), fnty=kind)
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+            builder.call(call, [place, index(0), index(3), index(1)])  # to be read, kept in all caches, data
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64), codegen
+
+    return add_after, add_value_after, prefetch
 
 
 def _add_after_plain(array: Any, node: int, child: int) -> None:
@@ -74,8 +87,14 @@ def _add_value_after_plain(array: Any, node: int, child: int, value: float) -> N
     array[FLOAT_LANES * node + child + 1 : FLOAT_LANES * (node + 1)] += value
 
 
+def _prefetch_plain(array: Any, position: int) -> None:
+    pass
+
+
 _PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
 #: add_after(array, node, child): add 1 to the cells of node `node` (LANES wide) that lie after `child`.
 #: add_value_after(array, node, child, value): the same with a float, for nodes FLOAT_LANES wide.
-add_after, add_value_after = (_add_after_plain, _add_value_after_plain) if _PLAIN else _intrinsics()
+#: prefetch(array, position): ask for the cache line of array.flat[position], and do not wait for it.
+_TWINS = _add_after_plain, _add_value_after_plain, _prefetch_plain
+add_after, add_value_after, prefetch = _TWINS if _PLAIN else _intrinsics()

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._jit import inlined, kernel, summing_kernel
+from ._vector import prefetch
 
 SGD, PEGASOS, PASSIVE_AGGRESSIVE, ROMMA, PASSIVE_AGGRESSIVE_THEN_PEGASOS = range(5)
 HINGE, SQUARED_HINGE, LOGISTIC = range(3)
@@ -28,6 +29,8 @@ SMALLEST, LARGEST = 1e-6, 1e6  # of the factor: beyond, the two parts of the ave
 REFRESH = 1024
 CANCELLED = 1e-4  # of the peak
 LONGEST, SHORTEN = 1e120, 1e-30  # of ROMMA's |w|^2, and by what w is multiplied there
+AHEAD = 3  # steps; rows lie anywhere in memory, so they are asked for before they are needed
+LINE = 8  # entries prefetched at a time: a cache line of float64
 PARALLEL = 1e-12  # relative; below it the determinant of x and w is rounding
 
 
@@ -133,6 +136,10 @@ def dense_steps(
     factor, square, total, peak = state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK]
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
+        if n + AHEAD < winner.size:
+            for j in range(0, v.size, LINE):  # in C order; harmless where X is not
+                prefetch(X, winner[n + AHEAD] * v.size + j)
+                prefetch(X, loser[n + AHEAD] * v.size + j)
         z, xx = 0.0, 0.0
         for j in range(v.size):
             x = np.float64(X[first, j]) - np.float64(X[second, j])
@@ -169,6 +176,14 @@ def needs_length(rule: Any, i: Any, z: Any) -> Any:
     gradient = rule.rule == SGD or rule.rule == PEGASOS
     later = rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i > rule.switch
     return z < 1.0 and (rule.loss == SQUARED_HINGE or not (gradient or later))
+
+
+@inlined
+def csr_prefetch(data: Any, indices: Any, start: int, end: int) -> None:
+    """Ask for a row."""
+    for k in range(start, end, LINE):
+        prefetch(data, k)
+        prefetch(indices, k)
 
 
 @inlined
@@ -224,6 +239,9 @@ def csr_steps(
     factor, square, total, peak = state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK]
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
+        if n + AHEAD < winner.size:
+            csr_prefetch(data, indices, indptr[winner[n + AHEAD]], indptr[winner[n + AHEAD] + 1])
+            csr_prefetch(data, indices, indptr[loser[n + AHEAD]], indptr[loser[n + AHEAD] + 1])
         a0, a1, b0, b1 = indptr[first], indptr[first + 1], indptr[second], indptr[second + 1]
         z = factor * (csr_product(data, indices, v, a0, a1) - csr_product(data, indices, v, b0, b1))
         xx = 0.0
