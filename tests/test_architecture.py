@@ -26,6 +26,10 @@ LAYERS = [
     ["model_selection", "_scaling", "_calibration"],
     ["rankers"],
     ["_cv", "_classifier"],
+    ["_descend"],
+    ["_stream"],
+    ["_checkpoint"],
+    ["_sgd"],
     ["io"],
     ["testing", "cli"],
 ]
@@ -62,12 +66,15 @@ def test_imports_go_one_way():
 
 def test_solvers_never_see_data_or_engines():
     for path in (SOURCE / "solvers").glob("*.py"):
-        assert imports(path) <= {"solvers", "_errors", "_objective", "_smoothing", "_preferences"}, path.name
+        assert imports(path) <= {"solvers", "_errors", "_objective", "_smoothing", "_preferences", "kernels"}, path.name
 
 
 def test_public_names():
     assert linrank.__all__ == [
-        "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV", "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData", "UndefinedMetricWarning", "compare", "io", "labels", "load", "losses", "metrics", "model_selection", "read_svmlight", "save", "solvers", "testing", "write_svmlight",
+        "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
+        "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
+        "SGDRanker", "UndefinedMetricWarning", "compare", "io", "labels", "load", "losses", "metrics",
+        "model_selection", "read_svmlight", "save", "solvers", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

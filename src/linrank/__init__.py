@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from ._labels import labels
     from ._scaling import QueryScaler
+    from ._sgd import SGDRanker
     from .io.model import load, save
     from .io.svmlight import read_svmlight
     from .io.write import write_svmlight
@@ -43,6 +44,7 @@ __all__ = [
     "ParameterError",
     "QueryScaler",
     "RankingData",
+    "SGDRanker",
     "UndefinedMetricWarning",
     "compare",
     "io",
@@ -72,6 +74,7 @@ _HOMES = {
     "ParameterError": "._errors",
     "QueryScaler": "._scaling",
     "RankingData": "._data",
+    "SGDRanker": "._sgd",
     "UndefinedMetricWarning": "._errors",
     "compare": ".metrics._compare",
     "labels": "._labels",

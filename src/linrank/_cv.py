@@ -59,8 +59,8 @@ class LinearRankerCV(LinearPredictor):
     one_standard_error : bool, default=False
         Take the strongest alpha whose mean score is within one standard error of the best.
     loss, solver, preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
-        As in LinearRanker. `n_jobs` folds run at once; `verbose` shows their progress as well. Means that replace NaN are
-        those of all rows, in every fold.
+        As in LinearRanker. `n_jobs` folds run at once; `verbose` shows their progress as well. Means that replace NaN
+        are those of all rows, in every fold.
 
     Attributes
     ----------

@@ -109,6 +109,11 @@ class Preferences:
         """V as an array, ones where it is None."""
         return np.ones(self.row.size) if self.v is None else self.v
 
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the members are rows 0, 1, 2, ..."""
+        return bool(np.all(self.row == np.arange(self.row.size)))
+
     @property
     def n_rankings(self) -> int:
         """Number of rankings."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
 class Progress:
     """A solver's callback. Silent, and without importing rich, unless verbose > 0."""
 
-    def __init__(self, verbose: int, data: RankingData) -> None:
+    def __init__(self, verbose: int, data: RankingData | str) -> None:
         self.verbose = int(verbose)
         self.data = data
+        self._calls = 0
+        self._begin = time.perf_counter()
         self._console: Any = None
         self._live: Any = None
         self._hidden: Iteration | None = None  # the last iteration, if it has not been printed for good
@@ -26,7 +30,8 @@ class Progress:
             from rich.console import Console
 
             self._console = Console(stderr=True, highlight=False)
-            self._console.print(describe(self.data), soft_wrap=True)
+            text = self.data if isinstance(self.data, str) else describe(self.data)
+            self._console.print(text, soft_wrap=True)
             if self._console.is_terminal:
                 self._live = self._console.status("")
                 self._live.start()
@@ -40,15 +45,20 @@ class Progress:
         if self._console is not None and self._hidden is not None and kind is None:
             self._console.print(line(self._hidden), soft_wrap=True)
 
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self._begin
+
     def __call__(self, iteration: Iteration) -> None:
-        """Show one iteration; on a plain stream only iterations 1, 2, 4, 8, ... unless verbose > 1."""
+        """Show one iteration; on a plain stream only the 1st, 2nd, 4th, 8th, ... unless verbose > 1."""
         if self._console is None:
             return
         self._hidden = iteration
-        n = iteration.iteration
+        self._calls += 1
         if self._live is not None:
             self._live.update(line(iteration))
-        elif self.verbose > 1 or n & (n - 1) == 0:
+        elif self.verbose > 1 or self._calls & (self._calls - 1) == 0:
             self._console.print(line(iteration), soft_wrap=True)
             self._hidden = None
 
@@ -105,4 +115,5 @@ def describe(data: RankingData) -> str:
 def line(iteration: Iteration) -> str:
     """One iteration as text."""
     n, objective, gap, seconds = iteration
-    return f"iteration {n:4d}   objective {objective:.6f}   gap {gap:.1e}   {seconds:6.2f} s"
+    bound = "" if math.isnan(gap) else f"   gap {gap:.1e}"  # a stochastic solver has no certificate
+    return f"iteration {n:4d}   objective {objective:.6f}{bound}   {seconds:6.2f} s"

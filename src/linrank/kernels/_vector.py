@@ -131,6 +131,20 @@ def _decay_step_two(typingctx: Any, state: Any, x: Any, q: Any, a: Any, b: Any) 
     return types.UniTuple(types.float64, 2)(state, types.float64, types.float64, a, b), codegen
 
 
+@intrinsic
+def _prefetch(typingctx: Any, array: Any, position: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, INDEX, INDEX, INDEX])
+        call = builder.module.declare_intrinsic("llvm.prefetch", (byte,), fnty=kind)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        builder.call(call, [place, INDEX(0), INDEX(3), INDEX(1)])  # to be read, kept in all caches, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
 def _add_after_plain(array: Any, node: int, child: int) -> None:
     array[LANES * node + child + 1 : LANES * (node + 1)] += 1
 
@@ -151,15 +165,24 @@ def _decay_step_two_plain(state: Any, x: float, q: float, a: Any, b: Any) -> tup
     return _decay_step_plain(state, x, q, a), _decay_step_plain(before, x, q, b)
 
 
+def _prefetch_plain(array: Any, position: int) -> None:
+    pass
+
+
 _PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
+
+def _choose(compiled: Any, plain: Any) -> Any:
+    return plain if _PLAIN else compiled
+
+
 #: add_after(array, node, child): add 1 to the cells of node `node` (LANES wide) that lie after `child`.
+add_after = _choose(_add_after, _add_after_plain)
 #: add_value_after(array, node, child, value): the same with a float, for nodes FLOAT_LANES wide.
+add_value_after = _choose(_add_value_after, _add_value_after_plain)
 #: decay_step(state, x, q, a): state_k <- state_k x^k, the answer a . state, then state_k <- state_k + q; k = 1 ... 16.
+decay_step = _choose(_decay_step, _decay_step_plain)
 #: decay_step_two(state, x, q, a, b): the same with the two answers a . state and b . state.
-_chosen: tuple[Any, Any, Any, Any] = (
-    (_add_after_plain, _add_value_after_plain, _decay_step_plain, _decay_step_two_plain)
-    if _PLAIN
-    else (_add_after, _add_value_after, _decay_step, _decay_step_two)
-)
-add_after, add_value_after, decay_step, decay_step_two = _chosen
+decay_step_two = _choose(_decay_step_two, _decay_step_two_plain)
+#: prefetch(array, position): ask for the cache line of array.flat[position], and do not wait for it.
+prefetch = _choose(_prefetch, _prefetch_plain)

@@ -17,6 +17,8 @@ class Status(StrEnum):
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
     STALLED = "stalled"
+    FINISHED = "finished"
+    STOPPED = "stopped"
 
     @property
     def advice(self) -> str:
@@ -25,6 +27,8 @@ class Status(StrEnum):
             Status.CONVERGED: "The certified gap is within tol.",
             Status.MAX_ITER: "max_iter was reached: raise max_iter, tol or alpha, or use scale=True.",
             Status.STALLED: "Rounding leaves no room for progress: raise tol or alpha, or use scale=True.",
+            Status.FINISHED: "All steps were made: a stochastic solver has no certificate.",
+            Status.STOPPED: "The held-out queries gained nothing more.",
         }[self]
 
 

@@ -1,0 +1,366 @@
+"""SGDRanker: pairs drawn at random, a step on each; data in memory or in a stream."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import metadata_routing
+from sklearn.utils.validation import validate_data
+
+from ._checkpoint import load_checkpoint, plain, save_checkpoint
+from ._data import RankingData, check_choice
+from ._descend import OTHER_STREAM, Run, hold_out, make_seed
+from ._errors import DataError, ParameterError
+from ._predictor import LinearPredictor
+from ._preferences import FloatArray
+from ._progress import Progress
+from ._stream import Chunks, OpenQueries, Stream, check_chunk, numbered_chunks
+from .engines import LocalEngine
+from .rankers import _check_number
+from .solvers import Status
+from .solvers._samplers import SAMPLINGS
+from .solvers.stochastic import LARGEST_SCALE, LOSS_NAMES, RULES, SMALLEST_SCALE, Descent, StepRule
+
+logger = logging.getLogger("linrank")
+
+
+class SGDRanker(LinearPredictor):
+    """Linear ranking function trained by stochastic pairwise descent: one drawn pair a step.
+
+    Descends ``alpha/2 |w|^2 + (1/N) sum of c_ij phi(w.x_i - w.x_j)``. The number of steps does not depend on the
+    number of rows, nor does the cost of a step: O(non-zeros of two rows).
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+        phi. All but the hinge need rule "pegasos" or "sgd".
+    alpha : float, default=1e-4
+        Strength of the regulariser, > 0.
+    rule : str, default="pegasos"
+        What a step does: "sgd" (a subgradient step), "pegasos" (the same, then a projection onto the ball of radius
+        1/sqrt(alpha)), "passive_aggressive" (PA-I), "romma" (aggressive), or "passive_aggressive_then_pegasos".
+    sampling : {"uniform", "balanced", "rejection"}, default="uniform"
+        How pairs are drawn: in proportion to their weight c_ij; or every query and every two levels of a query alike;
+        or as "uniform", but without an index.
+    n_steps : int, default=100_000
+        Steps of a `fit`.
+    C : float, default=1.0
+        Longest step of the passive-aggressive rules.
+    average : bool, default=False
+        `coef_` is the mean of the weights after each step (Polyak and Ruppert), not the last ones.
+    preferences : {"full", "chain"}, default="full"
+        Compare all levels within a query, or consecutive levels only.
+    scale : bool or (d,), default=True
+        Divide each column by its standard deviation, or by the numbers given; `coef_` is in the units of the data. In
+        streams True means 1 (or `scale_` of the last `fit`): nothing is estimated from a chunk.
+    early_stopping : bool, default=False
+        End `fit` when the accuracy on held-out queries gains nothing in 5 checks of 20; keep the best weights.
+    validation_fraction : float, default=0.1
+        Part of the queries to hold out (of the rows, if there is one query).
+    warm_start : bool, default=False
+        `fit` and `fit_stream` go on from the last weights, step count and random numbers.
+    random_state : int, Generator, RandomState or None, default=None
+        The same seed gives the same weights, to the last bit.
+    verbose : int, default=0
+        Show steps, time and the exact objective over all pairs (in a stream: over a chunk's pairs before its steps).
+    decay : float or None, default=None
+        c of the step size c/(c + i) of "sgd" and "pegasos"; None: 1/(alpha i).
+    switch : int, default=10_000
+        The last passive-aggressive step of "passive_aggressive_then_pegasos".
+    steps_per_row : float, default=1.0
+        Steps per row of a chunk in streams.
+    reservoir : int, default=1000
+        Rows of an open query kept for its continuation in later chunks, drawn uniformly from those seen.
+    open_queries : int, default=1
+        How many queries, the last ones seen, may continue in the next chunk.
+
+    Attributes
+    ----------
+    coef_, scale_, n_pairs_, n_features_in_, feature_names_in_
+        As in LinearRanker. After a stream `n_pairs_` is the sum over chunks, kept rows included.
+    objective_ : float
+        The exact objective over all pairs trained on; NaN after a stream.
+    gap_ : float
+        NaN: a stochastic solver has no certificate.
+    status_ : {"finished", "stopped"}
+        All steps were made, or early_stopping ended them.
+    n_iter_, t_ : int
+        Steps made by the last fit (or since the stream began), and the schedule's step count.
+    history_ : list of (step, objective, NaN, seconds)
+        What was evaluated: the end, and every twentieth with verbose > 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from linrank import SGDRanker
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> ranker = SGDRanker(random_state=0).fit(X, y)
+    >>> round(ranker.score(X, y), 2)
+    0.76
+    """
+
+    __metadata_request__fit = {"start": metadata_routing.UNUSED}  # noqa: RUF012
+    __metadata_request__partial_fit = {"qid": True}  # noqa: RUF012
+
+    query_weighting = "pairs"
+    _stream: Stream | None
+
+    def __init__(
+        self,
+        loss: str = "hinge",
+        alpha: float = 1e-4,
+        *,
+        rule: str = "pegasos",
+        sampling: str = "uniform",
+        n_steps: int = 100_000,
+        C: float = 1.0,
+        average: bool = False,
+        preferences: str | ArrayLike = "full",
+        scale: bool | ArrayLike = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+        decay: float | None = None,
+        switch: int = 10_000,
+        steps_per_row: float = 1.0,
+        reservoir: int = 1000,
+        open_queries: int = 1,
+    ) -> None:
+        self.loss = loss
+        self.alpha = alpha
+        self.rule = rule
+        self.sampling = sampling
+        self.n_steps = n_steps
+        self.C = C
+        self.average = average
+        self.preferences = preferences
+        self.scale = scale
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+        self.decay = decay
+        self.switch = switch
+        self.steps_per_row = steps_per_row
+        self.reservoir = reservoir
+        self.open_queries = open_queries
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | Mapping[Any, float] | None = None,
+        pairs: ArrayLike | None = None,
+        start: Any = None,
+    ) -> Self:
+        """Train on graded rows, explicit pairs, or both; the arguments are those of LinearRanker.fit.
+
+        `start` is a fitted linear ranker, or weights (d,), to start from. The schedule goes on from the steps that an
+        SGDRanker has made; any other start counts as if it had taken `n_steps`.
+        """
+        rule = self._check_parameters()
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
+        data = RankingData(X, y, qid, **weights, preferences=self.preferences)
+        seed = make_seed(self.random_state)
+        train, held_out = hold_out(data, self.validation_fraction, seed) if self.early_stopping else (data, None)
+        with LocalEngine(train) as engine, Progress(self.verbose, train) as progress:
+            scale = engine.column_scale() if self.scale is True else self._given_scale(data.n_features)
+            run = Run(rule, train, scale, self.sampling, engine)
+            begun = self._begin(run, seed, start)
+            descent, status, history = run.fit(begun, int(self.n_steps), held_out, progress)
+        validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
+        n_steps, n_pairs = history[-1].iteration, data.preferences.n_pairs
+        self._keep(Stream(descent, self._no_queries(descent), scale, n_pairs, n_steps, with_qid=qid is not None))
+        self.objective_, self.status_, self.history_ = history[-1].objective, str(status), history
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | Mapping[Any, float] | None = None,
+    ) -> Self:
+        """Go on with a chunk of a stream: `steps_per_row` steps a row, on pairs of its rows and of the rows kept.
+
+        Of the last `open_queries` queries, at most `reservoir` rows each are kept for a chunk to come. A chunk without
+        any pair makes no step. Columns are divided by `scale` if it is given, by `scale_` after a `fit`, or not at all.
+        """
+        self._learn(self._check_parameters(), X, y, qid, sample_weight, query_weight)
+        return self
+
+    def fit_stream(
+        self, chunks: Chunks, *, passes: int = 1, checkpoint: str | Path | None = None, resume: bool = True
+    ) -> Self:
+        """Train on a stream of chunks, as by `partial_fit` on each.
+
+        Parameters
+        ----------
+        chunks : iterable, or function that gives one
+            Of (X, y), (X, y, qid), or objects with X, y, qid and, if need be, sample_weight.
+        passes : int, default=1
+            How often to read the stream.
+        checkpoint : path, optional
+            A file to keep after each chunk, and to delete at the end. It holds everything that the rest depends on.
+        resume : bool, default=True
+            Go on from the checkpoint if there is one: chunks already seen are read but not used again, and the weights
+            end with the same bits as without the interruption. False begins anew.
+        """
+        rule = self._check_parameters()
+        _check_whole("passes", passes, least=1)
+        path = None if checkpoint is None else Path(checkpoint)
+        done = self._resume(path) if resume and path is not None and path.exists() else None
+        if done is None and not self.warm_start:
+            self._stream = None
+        last_pass = 0 if done is None else done[0]
+        with Progress(self.verbose, "a stream of chunks") as progress:
+            for here, (X, y, qid, weight) in numbered_chunks(chunks, int(passes)):
+                if done is not None and here <= done:
+                    continue
+                if here[0] > last_pass and self._stream is not None:
+                    self._stream = self._stream.closed()  # a query that ends a pass does not go on in the next one
+                last_pass = here[0]
+                stream = self._learn(rule, X, y, qid, weight, None, progress)
+                if path is not None:
+                    save_checkpoint(path, stream, {"done": here, **self._about()})
+        if self._stream is None:
+            raise DataError("The stream holds no row: give at least one chunk of (X, y, qid).")
+        if path is not None:
+            path.unlink(missing_ok=True)
+        return self
+
+    def _learn(
+        self,
+        rule: StepRule,
+        X: Any,
+        y: Any,
+        qid: Any,
+        sample_weight: Any,
+        query_weight: Any,
+        progress: Progress | None = None,
+    ) -> Stream:
+        """Go on with a chunk; an error leaves everything as it was before."""
+        chunk = check_chunk(X, y, qid, sample_weight, query_weight)
+        stream = getattr(self, "_stream", None)
+        begun = stream if stream is not None else self._begin_stream(chunk.X.shape[1], with_qid=qid is not None)
+        if begun.with_qid != (qid is not None):
+            raise DataError("Some chunks have a qid and some have none: give it with all of them, or with none.")
+        validate_data(self, X, reset=stream is None, skip_check_array=True)
+        n_steps = max(1, round(self.steps_per_row * chunk.y.size))
+        learned = begun.learned(chunk, rule, self.sampling, self.preferences, n_steps, progress)
+        self._keep(learned)
+        self.objective_, self.status_, self.history_ = np.nan, str(Status.FINISHED), []
+        return learned
+
+    def _begin_stream(self, n_features: int, with_qid: bool) -> Stream:
+        descent = Descent.begin(np.zeros(n_features), None, make_seed(self.random_state), 0, bool(self.average))
+        return Stream(descent, self._no_queries(descent), self._given_scale(n_features), 0, 0, with_qid)
+
+    def _no_queries(self, descent: Descent) -> OpenQueries:
+        return OpenQueries(int(self.reservoir), int(self.open_queries), np.uint64(descent.seed ^ OTHER_STREAM))
+
+    def _begin(self, run: Run, seed: int, start: Any) -> Descent:
+        """Where a fit starts: at 0, at given weights, or where the last one ended."""
+        n_features, average = run.data.n_features, bool(self.average)
+        own = getattr(self, "_stream", None) if self.warm_start and start is None else None
+        coef = getattr(start, "coef_", start) if own is None else own.descent.v
+        w = np.zeros(n_features) if coef is None else np.asarray(coef, dtype=np.float64)
+        if w.shape != (n_features,):
+            raise DataError(
+                f"X has {n_features} features, the weights to start from have shape {w.shape}: give the same features, "
+                "or set warm_start=False."
+            )
+        if own is not None:
+            return run.adopt(own.descent.copy(), average)
+        t = 0 if start is None else int(getattr(start, "t_", self.n_steps))
+        return run.begin(w, seed, t, average)
+
+    def _keep(self, stream: Stream) -> None:
+        self._stream = stream
+        self.coef_ = stream.descent.coef
+        self.scale_ = np.ones(self.coef_.size) if stream.scale is None else stream.scale
+        self.gap_ = np.nan
+        self.t_ = stream.descent.t
+        self.n_iter_ = stream.n_steps
+        self.n_pairs_ = stream.n_pairs
+        self.fitted_with_qid_ = stream.with_qid
+
+    def _given_scale(self, n_features: int) -> FloatArray | None:
+        """The scale given as numbers; None for True (a stream's columns are not measured) and False."""
+        if isinstance(self.scale, (bool, np.bool_)):
+            return None
+        scale = np.array(self.scale, dtype=np.float64)
+        if scale.shape != (n_features,):
+            raise ParameterError(f"scale has shape {scale.shape}, but X has {n_features} features: give one for each.")
+        return scale
+
+    def _about(self) -> dict[str, Any]:
+        """What a checkpoint says of the ranker: parameters that the weights depend on, and names of features."""
+        own = {k: v for k, v in self.get_params().items() if k not in ("verbose", "random_state", "warm_start")}
+        return {"parameters": plain(own), "names": [str(name) for name in getattr(self, "feature_names_in_", [])]}
+
+    def _resume(self, path: Path) -> tuple[int, int]:
+        """Take up everything from a checkpoint; returns the last chunk that it has seen."""
+        stream, about = load_checkpoint(path, int(self.reservoir), int(self.open_queries))
+        written = about["parameters"]
+        for name, value in self._about()["parameters"].items():
+            if written.get(name) != value:
+                raise ParameterError(
+                    f"The checkpoint {path} was written with {name}={written.get(name)!r}, not {value!r}: "
+                    "use the same parameters, or resume=False to begin anew."
+                )
+        self._keep(stream)
+        self.objective_, self.status_, self.history_ = np.nan, str(Status.FINISHED), []
+        self.n_features_in_ = self.coef_.size
+        if about["names"]:
+            self.feature_names_in_ = np.array(about["names"], dtype=object)
+        number_of_pass, number = about["done"]
+        logger.info("resuming from %s after pass %d, chunk %d", path, number_of_pass + 1, number + 1)
+        return number_of_pass, number
+
+    def _check_parameters(self) -> StepRule:
+        """Refuse what cannot be meant; returns the rule of the steps."""
+        for name, choices in (("loss", LOSS_NAMES), ("rule", RULES), ("sampling", SAMPLINGS)):
+            check_choice(name, getattr(self, name), tuple(choices))
+        for name in ("alpha", "C", "steps_per_row", "validation_fraction"):
+            _check_number(name, getattr(self, name), above=0.0)
+        if self.validation_fraction >= 1:
+            raise ParameterError(f"validation_fraction={self.validation_fraction!r} must be below 1.")
+        if self.decay is not None:
+            _check_number("decay", self.decay, above=0.0)
+        for name, least in (("n_steps", 1), ("switch", 0), ("reservoir", 1), ("open_queries", 1), ("verbose", 0)):
+            _check_whole(name, getattr(self, name), least)
+        for name in ("average", "early_stopping", "warm_start"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ParameterError(f"{name}={getattr(self, name)!r} must be True or False.")
+        _check_scale(self.scale)
+        return StepRule(self.rule, self.loss, self.alpha, self.C, self.decay, self.switch)
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, (int, float, np.integer, np.floating)) or not value >= least or value != int(value):
+        raise ParameterError(f"{name}={value!r} must be a whole number, at least {least}.")
+
+
+def _check_scale(scale: Any) -> None:
+    if isinstance(scale, (bool, np.bool_)):
+        return
+    try:
+        numbers = np.array(scale, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise ParameterError(f"scale={scale!r} must be True, False or one number per feature.") from None
+    if numbers.ndim != 1 or not np.all((numbers > SMALLEST_SCALE) & (numbers < LARGEST_SCALE)):
+        raise ParameterError("scale must be True, False or one number above 0 per feature.")
