@@ -104,7 +104,6 @@ class Model:
             "coef_": self.weights,
             "scale_": np.ones(self.weights.size) if self.scale is None else self.scale,
             "n_features_in_": self.weights.size,
-            "fill_": self.fill,
             **{attribute: self.training.get(fact) for fact, attribute in FACTS.items()},
             **self.state,
         }
@@ -113,6 +112,7 @@ class Model:
         for attribute, value in fitted.items():
             if value is not None:
                 setattr(ranker, attribute, value)
+        ranker.fill_ = self.fill
         return ranker
 
 
