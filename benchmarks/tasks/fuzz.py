@@ -165,7 +165,7 @@ def fuzz(name: str, whole: bytes, seed: int, seconds: float) -> dict[str, Any]:
             signal.alarm(0)
             counts[kind] += 1
             if kind not in ("read", "named errors"):
-                print(name, kind, worst, text[:2000], flush=True)
+                print(name, kind, worst, text[:200], flush=True)
     return {"format": name, **counts, "crashes": 0}
 
 

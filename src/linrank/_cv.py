@@ -72,8 +72,6 @@ class LinearRankerCV(LinearPredictor):
         Of the ranker fitted to all data with that alpha.
     """
 
-    _saved = ("alpha_",)
-
     def __init__(
         self,
         alphas: int | ArrayLike = 20,

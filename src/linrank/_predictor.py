@@ -34,8 +34,6 @@ class LinearPredictor(BaseEstimator, ABC):
     query_weighting: str
     missing: str = "error"
     fill_: FloatArray | None = None
-    #: Fitted attributes beside those of every linear ranker that a model file keeps: numbers, texts or arrays of them.
-    _saved: tuple[str, ...] = ()
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:

@@ -75,7 +75,7 @@ def folder(tmp_path_factory):
 
 
 @given(data=datasets(), ending=st.sampled_from(["txt", "txt.gz", "txt.zst"]), zero_based=st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=120)
 def test_svmlight(folder, data, ending, zero_based):
     path = folder / f"data.{ending}"
     write_svmlight(path, data, zero_based=zero_based)
@@ -88,12 +88,13 @@ def test_svmlight(folder, data, ending, zero_based):
 
 
 @given(data=datasets(), named=st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_parquet(folder, data, named):
     path = folder / "data.parquet"
     names = [f"rel {j}" for j in range(data.n_features)] if named else None
     if data.qid is not None and data.qid.dtype == object:  # texts that spell integers stay texts here
-        data = Dataset(data.X, data.y, np.array([f"q{q}" for q in data.qid]), data.comments, data.sample_weight)
+        qid = np.array([f"q{q}" for q in data.qid], dtype=object)
+        data = Dataset(data.X, data.y, qid, data.comments, data.sample_weight)
     write_parquet(
         path, data.X, data.y, data.qid, comments=data.comments, sample_weight=data.sample_weight, feature_names=names
     )

@@ -92,7 +92,7 @@ def files(draw):
 
 
 @given(text=files(), single=st.booleans(), threads=st.sampled_from([1, 2]), block=st.sampled_from([16, 64, 1 << 22]))
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_reads_as_the_slow_twin_does(text, single, threads, block):
     dtype = np.float32 if single else np.float64
     rows, bad = naive_svmlight(text, single_value if single else float)
@@ -116,7 +116,7 @@ def test_reads_as_the_slow_twin_does(text, single, threads, block):
     cut=st.integers(0, 10**6),
     keep=st.booleans(),
 )
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_damaged_files_are_read_as_the_slow_twin_does_or_named(text, edits, cut, keep):
     damaged = bytearray(text)
     for position, byte in edits:

@@ -257,3 +257,11 @@ def test_formats():
         read("x.txt", label="y")
     with pytest.raises(ParameterError, match="give its path"):
         read(io.BytesIO(), format="parquet")
+
+
+def test_a_name_that_is_not_utf8_is_named(tmp_path):
+    path = tmp_path / "x.arrow"
+    FRAME.rename(columns={"bm25": "bm25-bm25"}).to_feather(path)
+    path.write_bytes(path.read_bytes().replace(b"bm25-bm25", b"bm25-bm2\xff"))
+    with pytest.raises(FileFormatError, match="cannot be read as a table"):
+        read(path)

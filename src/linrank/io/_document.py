@@ -77,13 +77,16 @@ def _checked(document: dict[str, Any]) -> Model:
     for key, kind in {"training": dict, "parameters": dict, "state": dict, "weights": list}.items():
         if not isinstance(given[key], kind):
             raise ValueError(f"{key!r} is not {'a list' if kind is list else 'an object'}")
-    if given["estimator"] not in ESTIMATORS or not hasattr(importlib.import_module("linrank"), given["estimator"]):
-        raise ValueError(f"its estimator {given['estimator']!r} is not known to this linrank")
+    name = given["estimator"]
+    if not isinstance(name, str) or name not in ESTIMATORS or not hasattr(importlib.import_module("linrank"), name):
+        raise ValueError(f"its estimator {name!r} is not known to this linrank")
+    if set(given["state"]) != set(ESTIMATORS[name]):
+        raise ValueError(f"'state' does not hold what {name} needs: {', '.join(ESTIMATORS[name]) or 'nothing'}")
     if given["missing"] not in ("error", "zero", "mean"):
         raise ValueError(f"'missing' is {given['missing']!r}, not 'error', 'zero' or 'mean'")
     names, weights = _named(given["weights"])
     return Model(
-        estimator=given["estimator"],
+        estimator=name,
         parameters=decode(given["parameters"]),
         weights=weights,
         names=names,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,11 +15,17 @@ from .. import __version__
 from .._errors import ModelFileError
 from .._predictor import LinearPredictor
 from .._preferences import FloatArray
+from ..rankers import LinearRanker
 
 logger = logging.getLogger("linrank")
 
-#: The estimators that can be saved, all of them public names of linrank.
-ESTIMATORS = ("LinearRanker", "LinearRankerCV", "SGDRanker", "AUCClassifier")
+#: The estimators that can be saved, all of them public names of linrank, and the attributes that only they have.
+ESTIMATORS: dict[str, tuple[str, ...]] = {
+    "LinearRanker": (),
+    "LinearRankerCV": ("alpha_",),
+    "SGDRanker": ("t_",),
+    "AUCClassifier": ("classes_", "intercept_", "slope_"),
+}
 #: Training facts and the attributes of a fitted ranker that they come from and go back to.
 FACTS = {
     "rows": "n_rows_",
@@ -54,7 +60,7 @@ class Model:
     fill : (d,) or None
         What they are replaced by.
     state : dict
-        Further attributes of the fitted ranker that its class lists in `_saved`.
+        Attributes that only its class has, by ESTIMATORS.
     training : dict
         Facts: rows, queries, pairs, features, loss, alpha, objective, gap, iterations, status, fitted_with_qid, the
         version of linrank and the date (UTC). None where not known.
@@ -71,49 +77,59 @@ class Model:
     training: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, ranker: LinearPredictor) -> Model:
-        """The model of a fitted ranker."""
-        check_is_fitted(ranker)
-        name = type(ranker).__name__
+    def of(cls, estimator: Any) -> Model:
+        """The model of a fitted ranker, or of a classifier made of one."""
+        check_is_fitted(estimator)
+        name = type(estimator).__name__
         if name not in ESTIMATORS:
             raise ModelFileError(f"{name} cannot be saved: model files hold {', '.join(ESTIMATORS)}.")
-        names = getattr(ranker, "feature_names_in_", None)
+        ranker: LinearPredictor = getattr(estimator, "ranker_", estimator)
+        names = getattr(estimator, "feature_names_in_", None)
         scale = getattr(ranker, "scale_", None)
         return cls(
             estimator=name,
-            parameters=ranker.get_params(deep=False),
+            parameters=estimator.get_params(deep=False),
             weights=np.asarray(ranker.coef_, dtype=np.float64),
             names=None if names is None else [str(feature) for feature in names],
             scale=None if scale is None or np.all(scale == 1) else np.asarray(scale, dtype=np.float64),
-            missing=getattr(ranker, "missing", "error"),
-            fill=getattr(ranker, "fill_", None),
-            state={attribute: getattr(ranker, attribute) for attribute in ranker._saved},
+            missing=ranker.missing,
+            fill=ranker.fill_,
+            state={attribute: getattr(estimator, attribute) for attribute in ESTIMATORS[name]},
             training=_facts(ranker),
         )
 
-    def ranker(self) -> LinearPredictor:
-        """The fitted ranker: it predicts as the one that was saved, to the last bit."""
-        kind = getattr(importlib.import_module("linrank"), self.estimator)
-        ranker: LinearPredictor = kind()
-        known = ranker.get_params(deep=False)
+    def ranker(self) -> Any:
+        """The fitted ranker (or classifier): it predicts as the one that was saved, to the last bit."""
+        estimator = getattr(importlib.import_module("linrank"), self.estimator)()
+        known = estimator.get_params(deep=False)
         unknown = sorted(set(self.parameters) - set(known))
         if unknown:
             logger.warning("The model's parameter %s is not known to this linrank: it is left out", unknown[0])
-        ranker.set_params(**{name: value for name, value in self.parameters.items() if name in known})
-        fitted: dict[str, Any] = {
-            "coef_": self.weights,
-            "scale_": np.ones(self.weights.size) if self.scale is None else self.scale,
-            "n_features_in_": self.weights.size,
-            "fill_": self.fill,
-            **{attribute: self.training.get(fact) for fact, attribute in FACTS.items()},
-            **self.state,
-        }
+        estimator.set_params(**{name: value for name, value in self.parameters.items() if name in known})
+        if self.estimator == "AUCClassifier":
+            inner = replace(self, estimator="LinearRanker", names=None, state={})
+            theirs = LinearRanker().get_params(deep=False)
+            inner = replace(inner, parameters={k: v for k, v in self.parameters.items() if k in theirs})
+            fitted = {"ranker_": inner.ranker(), "coef_": self.weights[None, :], "n_iter_": self.training["iterations"]}
+        else:
+            fitted = self._attributes()
+        fitted |= {"n_features_in_": self.weights.size, **self.state}
         if self.names is not None:
             fitted["feature_names_in_"] = np.array(self.names, dtype=object)
         for attribute, value in fitted.items():
-            if value is not None:
-                setattr(ranker, attribute, value)
-        return ranker
+            setattr(estimator, attribute, value)
+        return estimator
+
+    def _attributes(self) -> dict[str, Any]:
+        """What every fitted linear ranker has; facts that are not known are left out, or NaN where they are floats."""
+        facts = {attribute: self.training.get(fact) for fact, attribute in FACTS.items()}
+        facts |= {name: np.nan for name in ("objective_", "gap_") if facts[name] is None}
+        return {
+            "coef_": self.weights,
+            "scale_": np.ones(self.weights.size) if self.scale is None else self.scale,
+            "fill_": self.fill,
+            **{attribute: value for attribute, value in facts.items() if value is not None},
+        }
 
 
 def _facts(ranker: LinearPredictor) -> dict[str, Any]:

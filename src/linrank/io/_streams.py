@@ -23,7 +23,7 @@ Text = NDArray[np.uint8]
 
 #: Bytes in a block of work: long enough to keep a thread busy, short enough that Ctrl-C is answered at once.
 BLOCK_BYTES = 1 << 20
-LONGEST_LINE = 2**31 - 2**24
+LONGEST_LINE = 2**31 - 2  # positions within a block are 32 bits wide
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -150,10 +150,10 @@ def blocks(stream: BinaryIO, name: str, size: int = BLOCK_BYTES) -> Iterator[Tex
         end = last_line_end(text, text.size)
         if end:
             yield text[:end]
-        elif text.size > LONGEST_LINE:
+        elif text.size >= LONGEST_LINE:
             raise FileFormatError(f"{name} has a line of more than 2 GB: is it a text file?", name)
         carry = text[end:].copy()
-        size = max(size, 2 * carry.size)  # a line longer than a block
+        size = max(size, min(2 * carry.size, LONGEST_LINE))  # a line longer than a block
 
 
 def _filled(stream: BinaryIO, carry: Text, size: int) -> tuple[Text, bool]:

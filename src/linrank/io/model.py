@@ -6,9 +6,9 @@ The schema is in ``docs/file-formats.md``. Version 1 stays readable: ``tests/io/
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from .._errors import ModelFileError
-from .._predictor import LinearPredictor
 from . import _foreign
 from ._document import dumps, loads
 from ._files import PathLike, replacing
@@ -17,8 +17,8 @@ from ._model import Model
 __all__ = ["Model", "load", "read_model", "save"]
 
 
-def save(ranker: LinearPredictor, path: PathLike) -> None:
-    """Write a fitted ranker to a model file.
+def save(ranker: Any, path: PathLike) -> None:
+    """Write a fitted ranker (or AUCClassifier) to a model file.
 
     The file is written beside its place and moved there: a crash or a full disk leaves the file that was there before.
     `history_` and `cv_results_` are not kept, nor what `warm_start` keeps of the solver beside the weights.
@@ -28,7 +28,7 @@ def save(ranker: LinearPredictor, path: PathLike) -> None:
         file.write(text)
 
 
-def load(path: PathLike, *, n_features: int | None = None) -> LinearPredictor:
+def load(path: PathLike, *, n_features: int | None = None) -> Any:
     """Read a fitted ranker: a model file of linrank, or one of SVMrank (linear kernel) or LIBLINEAR.
 
     `n_features` is for SVMrank's files, which do not say how many features there were: those beyond the last weight

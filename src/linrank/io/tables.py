@@ -128,9 +128,15 @@ def _arrow_errors(name: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise
-    except (lib.ArrowException, OSError) as error:
+    except (lib.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FileFormatError(f"{name} cannot be read as a table ({reason}): is it whole?", name) from None
+
+
+def _validate(table: Any) -> None:
+    """Look at all of a table: a damaged offset would crash whoever reads the values later on."""
+    table.validate(full=True)
+    _ = table.column_names  # which may not be UTF-8
 
 
 def read_parquet(path: PathLike, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
@@ -138,7 +144,7 @@ def read_parquet(path: PathLike, columns: Columns, missing: str, dtype: DTypeLik
     (parquet,) = pyarrow("parquet")
     with open(path, "rb") as file, _arrow_errors(name_of(path)):
         table = parquet.read_table(file)
-        table.validate(full=True)  # or a damaged offset would crash whoever reads the values
+        _validate(table)
     known = _roles(table)
     given = {role: known.get(role, "") if known and getattr(columns, role) is None else getattr(columns, role)
              for role in ("label", "query", "id", "weight")}  # fmt: skip
@@ -162,5 +168,5 @@ def read_arrow(path: PathLike, columns: Columns, missing: str, dtype: DTypeLike)
         except lib.ArrowInvalid:
             file.seek(0)
             table = ipc.open_stream(file).read_all()
-        table.validate(full=True)
+        _validate(table)
     return dataset(FrameTable(table), columns, missing, dtype)
