@@ -79,7 +79,5 @@ def test_figures_on_metrics_and_classification_are_those_of_the_benchmarks():
         assert f"| `{name}` | {costs[name, shapes[0]]:.1f} | {costs[name, shapes[1]]:.1f} |" in page, name
     page = (ROOT / "docs" / "classification.md").read_text()
     for row in results("auc_classifier"):
-        start = (
-            f"| {row['data']} | {row['model']} | {float(row['s']):.1f} | {row['test AUC']} | {row['mean probability']}"
-        )
-        assert start in page
+        start = f"| {row['data']} | {row['model']} | {float(row['s']):.1f} | {row['test AUC']} |"
+        assert f"{start} {row['mean probability']} ({row['positive']}) | {row['calibration error']} |" in page

@@ -13,7 +13,7 @@ from .._preferences import FloatArray, Preferences
 from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
-from ..losses._base import count_active, gather
+from ..losses._base import count_active
 from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
 
 #: The smallest positive number: s_i - s_j is below it exactly when s_i <= s_j.
@@ -218,10 +218,9 @@ def _count_by_sweep(rows: Rows, level: NDArray[np.uint8], n_levels: int, sample_
 
 def partners_below(scores: FloatArray, p: Preferences, margin: float) -> tuple[FloatArray, FloatArray]:
     """Each member's winners i with s_i - s_j < margin, and its losers likewise: their weights."""
-    with p.scratch.lend() as scratch:
-        s = gather(scores, p, scratch)
-        c, d = np.empty(s.size), np.empty(s.size)
-        count_active(s, p, 0, p.n_rankings, margin, c, d)
+    s = scores[p.row]
+    c, d = np.empty(s.size), np.empty(s.size)
+    count_active(s, p, 0, p.n_rankings, margin, c, d)
     return c, d
 
 

@@ -48,6 +48,8 @@ class Rows:
         """
         low, high = self.y.min(initial=np.inf), self.y.max(initial=-np.inf)
         n = high - low + 1
+        if max(-low, high) > 2.0**53:  # as floats, whole numbers that differ may be equal
+            return None
         if not (n <= limit and n * self.n_queries <= 4 * self.y.size and np.all(self.y == np.floor(self.y))):
             return None
         return (self.y - low).astype(np.uint8), low + np.arange(int(n))
