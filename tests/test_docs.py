@@ -38,9 +38,10 @@ def test_examples_run(example):
 def test_docstring_examples():
     import doctest
 
-    from linrank import rankers
+    from linrank import _classifier, _labels, _scaling, rankers
 
-    assert doctest.testmod(rankers).failed == 0
+    for module in (rankers, _classifier, _labels, _scaling):
+        assert doctest.testmod(module).failed == 0
 
 
 def results(name: str) -> list[dict[str, str]]:
