@@ -16,7 +16,7 @@ from linrank._calibration import LEAST_SLOPE, content_folds, fit_sigmoid, row_ha
 from linrank.metrics import scorer
 
 
-@parametrize_with_checks([AUCClassifier(), AUCClassifier("hinge", cv=None), AUCClassifier(tol=1e-8, cv=3)])
+@parametrize_with_checks([AUCClassifier(), AUCClassifier("hinge", cv=None)])
 def test_scikit_learn(estimator, check):
     check(estimator)
 

@@ -38,9 +38,10 @@ def test_examples_run(example):
 def test_docstring_examples():
     import doctest
 
-    from linrank import rankers
+    from linrank import _classifier, _labels, _scaling, rankers
 
-    assert doctest.testmod(rankers).failed == 0
+    for module in (rankers, _classifier, _labels, _scaling):
+        assert doctest.testmod(module).failed == 0
 
 
 def results(name: str) -> list[dict[str, str]]:
@@ -63,3 +64,21 @@ def test_figures_in_the_readme_are_those_of_the_benchmarks():
         assert cells[6].strip() == f"{float(rows[key]['algorithm 1 s']):.2f} s"
     documents = next(r for r in results("documents") if r["rows"] == "512000" and r["threads"] == "1")
     assert f"| {float(documents['seconds']):.2f} |" in readme
+
+
+def test_figures_on_metrics_and_classification_are_those_of_the_benchmarks():
+    page = (ROOT / "docs" / "metrics.md").read_text()
+    letor = {(row["fold"], row["metric"]): row for row in results("letor")}
+    fold = {name: letor["1", name] for name in ("map", "precision@1", "mean_ndcg", "ndcg@10")}
+    for text in (f"MAP {fold['map']['letor']}", f"P@1 {fold['precision@1']['letor']}", fold["mean_ndcg"]["letor"]):
+        assert text in page
+    for tool in ("letor", "trec", "xgboost"):
+        assert fold["ndcg@10"][tool] in page
+    costs = {(row["metric"], row["shape"]): float(row["argsorts"]) for row in results("metrics")}
+    shapes = sorted({shape for _, shape in costs})  # "1 query" first
+    for name in {name for name, _ in costs}:
+        assert f"| `{name}` | {costs[name, shapes[0]]:.1f} | {costs[name, shapes[1]]:.1f} |" in page, name
+    page = (ROOT / "docs" / "classification.md").read_text()
+    for row in results("auc_classifier"):
+        start = f"| {row['data']} | {row['model']} | {float(row['s']):.1f} | {row['test AUC']} |"
+        assert f"{start} {row['mean probability']} ({row['positive']}) | {row['calibration error']} |" in page

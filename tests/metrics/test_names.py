@@ -1,5 +1,6 @@
 """Metrics by name, and as scikit-learn's scorers."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -112,6 +113,19 @@ def test_a_ranker_without_scoring_takes_labels_too(problem):
     pipeline = make_pipeline(StandardScaler(), LinearRanker())
     values = cross_val_score(pipeline, X, both, cv=QueryKFold(3), scoring=scorer("ndcg@5"))
     assert np.all((values > 0.3) & (values < 1))
+
+
+@pytest.mark.parametrize("routing", [True, False])
+def test_several_scorers_at_once(problem, routing):
+    X, y, qid = problem
+    scoring = {"a": scorer("ndcg@5"), "b": scorer("map", preset="trec", ties="input")}
+    search = GridSearchCV(LinearRanker(), {"alpha": [1.0]}, cv=QueryKFold(3), scoring=scoring, refit="b")
+    with config_context(enable_metadata_routing=routing):
+        search.fit(*((X, y) if routing else (X, labels(y, qid))), **({"qid": qid} if routing else {}))
+    assert search.cv_results_["mean_test_a"][0] == pytest.approx(by_hand(problem, "ndcg@5", QueryKFold(3)))
+    assert 0 < search.cv_results_["mean_test_b"][0] < 1
+    again = pickle.loads(pickle.dumps(scoring["a"]))
+    assert again(search, X, labels(y, qid)) == scoring["a"](search, X, labels(y, qid))
 
 
 @pytest.mark.parametrize("scoring", [None, scorer("ndcg@5"), scorer("pairwise_error")])

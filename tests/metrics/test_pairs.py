@@ -94,6 +94,12 @@ def test_area_needs_two_levels():
     assert kendall_tau([1, 2, 2], [1, 2, 3], variant="a") == pytest.approx(2 / 3)
 
 
+def test_large_whole_numbers_are_compared_as_they_are():
+    y = np.array([2**60, 2**60 + 1, 2**60 + 2])
+    assert pairwise_accuracy(y, [1, 3, 2]) == pytest.approx(2 / 3)
+    np.testing.assert_array_equal(wmw(y, [1, 3, 2], [0, 0, 1], per_query=True), [1.0, np.nan])
+
+
 @pytest.mark.parametrize("scores", [[1.0, np.nan], [[1.0], [2.0]]])
 def test_bad_scores_are_refused(scores):
     with pytest.raises(DataError, match="score"):

@@ -89,7 +89,7 @@ def test_scikit_learn(seed, k):
     weight = rng.random(20)
     ours = metrics.ndcg(*given, k=k, preset="sklearn", query_weight=np.repeat(weight, shape[1]))
     assert ours == pytest.approx(ndcg_score(y, s, k=k, sample_weight=weight), abs=1e-12)
-    for row in range(5):
+    for row in range(2):
         one, scores = y[row] > 0, s[row]
         if one.any() and not one.all():
             theirs = average_precision_score(one, scores)

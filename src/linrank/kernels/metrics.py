@@ -237,3 +237,38 @@ def tied_pairs(value: Any, ptr: Any, out: Any) -> None:
             run = run + 1 if i > ptr[q] and value[i] == value[i - 1] else 0
             pairs += run
         out[q] = pairs
+
+
+@kernel
+def pair_outcomes(
+    level: Any, v: Any, score: Any, ptr: Any, above: Any, here: Any, total: Any, wrong: Any, equal: Any
+) -> None:
+    """Weights of the pairs of each query that differ in level: all, in the wrong order, with equal scores.
+
+    `above` and `here` are scratch, one cell per level: the weights of the rows with higher scores, and of the current
+    run of equal scores. v is None for unit weights. O(m * levels).
+    """
+    here[:] = 0.0
+    for q in range(ptr.size - 1):
+        above[:] = 0.0
+        bad, alike, every, lower = 0.0, 0.0, 0.0, 0.0
+        p, end = ptr[q], ptr[q + 1]
+        while p < end:
+            e, top = p, 0
+            while e < end and score[e] == score[p]:
+                here[level[e]] += 1.0 if v is None else v[e]
+                top = max(top, level[e])
+                e += 1
+            passed, beside = 0.0, 0.0
+            for k in range(top + 1):
+                bad += here[k] * passed
+                alike += here[k] * beside
+                passed += above[k]
+                beside += here[k]
+                above[k] += here[k]
+                here[k] = 0.0
+            p = e
+        for k in range(above.size):
+            every += above[k] * lower
+            lower += above[k]
+        total[q], wrong[q], equal[q] = every, bad, alike

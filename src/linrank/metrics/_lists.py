@@ -54,6 +54,7 @@ class RankedLists:
         self.ties = TIES[how.ties]
         self.length = np.diff(self.ptr)
         self.depth = min(self.k, int(self.length.max(initial=0)))  # positions that can matter
+        self.grades = rows.small_grades(FEW_GRADES)
         self.out = np.empty(rows.n_queries)
 
     def discount(self) -> FloatArray:
@@ -64,10 +65,10 @@ class RankedLists:
         """Relevance in ranked order."""
         return self.how.relevant(self.rows.y).view(np.uint8)[self.row]
 
-    def where_any(self, of_row: NDArray[np.bool_], values: FloatArray) -> FloatArray:
-        """Values of the queries with any such row, NaN for the others."""
-        some = np.bincount(self.rows.query, of_row, minlength=self.rows.n_queries) > 0
-        return np.where(some, values, np.nan)
+    def where_any(self, ranked: FloatArray, values: FloatArray) -> FloatArray:
+        """Values of the queries in which any row has something (not 0), NaN for the others."""
+        some = np.add.reduceat(ranked != 0, self.ptr[:-1], dtype=np.int64) if ranked.size else self.length
+        return np.where(some > 0, values, np.nan)
 
     def top(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Relevant rows among the first k, the chance of any, and all relevant rows, per query."""
@@ -75,29 +76,24 @@ class RankedLists:
         kernels.count_top(self.relevant(), self.score, self.ptr, self.k, self.ties, found, some, total)
         return found, some, total
 
-    def gains(self) -> tuple[FloatArray, FloatArray]:
-        """Gains in ranked order and, per query, in the ideal order."""
-        rows = self.rows
-        low, high = rows.y.min(initial=0.0), rows.y.max(initial=0.0)
-        few = high - low < FEW_GRADES and rows.n_queries * (high - low + 1) <= 4 * rows.y.size
-        if few and np.all(rows.y == np.floor(rows.y)):
-            return self._gains_by_count(int(low), int(high))
-        gain = _not_negative(self.how.gains(rows.y))
-        return gain[self.row], order_within(rows.query, rows.n_queries, gain).value
+    def of_grades(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """A function of the grades, in ranked order; each grade's value is looked up where grades are few."""
+        if self.grades is None:
+            return function(self.rows.y)[self.row]
+        return _table(self.grades, function)[self.grades[0][self.row]]
 
-    def _gains_by_count(self, low: int, high: int) -> tuple[FloatArray, FloatArray]:
-        """As `gains`, for few grades: each grade's gain is looked up, and the ideal order is counted out."""
+    def gains(self) -> tuple[FloatArray, FloatArray]:
+        """Gains in ranked order and, per query, in the ideal order, which is counted out where grades are few."""
         rows = self.rows
-        code = (rows.y - low).astype(np.intp)
-        present = np.bincount(code, minlength=high - low + 1) > 0
-        table = np.zeros(present.size)
-        table[present] = _not_negative(self.how.gains(low + np.flatnonzero(present).astype(np.float64)))
+        if self.grades is None:
+            gain = _not_negative(self.how.gains(rows.y))
+            return gain[self.row], order_within(rows.query, rows.n_queries, gain).value
+        code, _ = self.grades
+        table = _not_negative(_table(self.grades, self.how.gains))
         falling = np.argsort(-table, kind="stable")
-        place = np.empty(table.size, dtype=np.int64)
-        place[falling] = np.arange(table.size)
-        ideal = np.empty(rows.y.size)
         row, ptr = group_rows(rows.query, rows.n_queries)
-        kernels.fall_by_count(code, row, ptr, place, table[falling], np.empty(table.size, np.int64), ideal)
+        ideal, count = np.empty(code.size), np.empty(table.size, np.int64)
+        kernels.fall_by_count(code, row, ptr, np.argsort(falling), table[falling], count, ideal)
         return table[code[self.row]], ideal
 
 
@@ -145,6 +141,15 @@ def listwise(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
     del face.__wrapped__  # or help() would show the judge's signature
     face.__annotations__ = ListMetric.__call__.__annotations__
     return metric
+
+
+def _table(few: tuple[NDArray[np.uint8], FloatArray], function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """A function of each grade that occurs; 0 for those that do not."""
+    code, grades = few
+    present = np.bincount(code, minlength=grades.size) > 0
+    table = np.zeros(grades.size)
+    table[present] = function(grades[present])
+    return table
 
 
 def _not_negative(gain: FloatArray) -> FloatArray:

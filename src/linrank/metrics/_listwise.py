@@ -36,9 +36,9 @@ def dcg(lists: RankedLists) -> FloatArray:
 
     A query without any gain but 0 is empty. Conventions: gain, discount, ties, empty, docid.
     """
-    gain = lists.how.gains(lists.rows.y)
-    kernels.dcg_sums(gain[lists.row], lists.score, lists.ptr, lists.discount(), lists.k, lists.ties, lists.out)
-    return lists.where_any(gain != 0, lists.out)
+    gain = lists.of_grades(lists.how.gains)
+    kernels.dcg_sums(gain, lists.score, lists.ptr, lists.discount(), lists.k, lists.ties, lists.out)
+    return lists.where_any(gain, lists.out)
 
 
 @listwise
@@ -114,12 +114,11 @@ def err(lists: RankedLists) -> FloatArray:
     Conventions: max_grade, ties, empty, docid. With ties averaged, a run of n equal scores costs
     O(n * min(n, k, 40 / mean chance)).
     """
-    grade = np.maximum(lists.rows.y, 0.0)
-    highest = float(grade.max(initial=0.0))
+    highest = float(lists.rows.y.max(initial=0.0))
     top = highest if lists.how.max_grade is None else float(lists.how.max_grade)
     if highest > top:
         raise DataError(f"y holds the grade {highest:g}, above max_grade={top:g}: raise max_grade.")
-    stop = (np.exp2(grade - top) - np.exp2(-top))[lists.row]
+    stop = lists.of_grades(lambda grade: np.exp2(np.maximum(grade, 0.0) - top) - np.exp2(-top))
     scratch = np.empty(lists.depth + 1)
     kernels.expected_reciprocal_ranks(stop, lists.score, lists.ptr, lists.k, lists.ties, scratch, lists.out)
-    return lists.where_any(grade > 0, lists.out)
+    return lists.where_any(stop, lists.out)

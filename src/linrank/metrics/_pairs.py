@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .._data import check_choice, check_weights, make_preferences
+from .._data import QUERY_WEIGHTINGS, check_choice, check_query_weight, check_weights, make_preferences
 from .._errors import DataError, NoPairsError
 from .._preferences import FloatArray, Preferences
 from ..kernels.hinge import ranking_sums, weighted_sum
-from ..kernels.metrics import areas, tied_pairs
+from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
 from ..losses._base import count_active
-from ._rows import QueryWeight, Rows, Value, check_rows, check_scores, over_queries, share
+from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
 
 #: The smallest positive number: s_i - s_j is below it exactly when s_i <= s_j.
 TINY = 5e-324
 
 #: What a pair of equal scores counts.
 TIE_VALUE = {"half": 0.5, "correct": 1.0, "wrong": 0.0}
+#: Up to so many levels pairs are counted by a sweep over sorted scores with one counter per level.
+FEW_LEVELS = 32
 VARIANTS = ("b", "a", "somers")
 
 
@@ -73,14 +75,18 @@ def wmw(
     every query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
     """
     check_choice("ties", ties, tuple(TIE_VALUE))
-    s = check_scores(scores)
-    if not per_query:
-        given = (sample_weight, query_weight, None, preferences, query_weighting)
-        return accuracy_of(s, make_preferences(s.size, y, qid, *given)[2], TIE_VALUE[ties])
-    rows = check_rows(y, s, qid)
+    check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
+    rows = check_rows(y, scores, qid)
+    u = 1.0 if query_weight is None else check_query_weight(query_weight, rows.query, rows.ids)
     found = count_pairs(rows, y, qid, sample_weight, preferences)
-    right = found.total - found.wrong - (1.0 - TIE_VALUE[ties]) * found.equal
-    return share(right, found.total)
+    values = share(found.right(TIE_VALUE[ties]), found.total)
+    if per_query:
+        return values
+    weight = u * (found.total if query_weighting == "pairs" else (found.total > 0))
+    if not 0 < weight.sum() < np.inf:  # this names what is missing
+        make_preferences(rows.y.size, y, qid, sample_weight, query_weight, None, preferences, query_weighting)
+    used = weight > 0
+    return float(np.average(values[used], weights=weight[used]))
 
 
 def auc(
@@ -129,10 +135,13 @@ def kendall_tau(
     check_choice("variant", variant, VARIANTS)
     rows = check_rows(y, scores, qid)
     found = count_pairs(rows, y, qid)
-    n = np.diff(rows.ranked.ptr).astype(np.float64)
-    everything, tied = n * (n - 1) / 2, np.empty(rows.n_queries)
-    tied_pairs(rows.ranked.value, rows.ranked.ptr, tied)
-    over = {"b": np.sqrt(found.total) * np.sqrt(everything - tied), "a": everything, "somers": found.total}[variant]
+    over = found.total
+    if variant != "somers":
+        n, tied = np.bincount(rows.query, minlength=rows.n_queries).astype(np.float64), np.zeros(rows.n_queries)
+        if variant == "b":
+            tied_pairs(rows.ranked.value, rows.ranked.ptr, tied)
+        others = n * (n - 1) / 2 - tied
+        over = np.sqrt(over) * np.sqrt(others) if variant == "b" else others
     values = share(found.total - 2 * found.wrong - found.equal, over)
     return over_queries("kendall_tau", values, rows, query_weight, per_query)
 
@@ -166,6 +175,10 @@ class PairCounts(NamedTuple):
     wrong: FloatArray
     equal: FloatArray
 
+    def right(self, tie: float = 0.5) -> FloatArray:
+        """Those in the right order, a pair of equal scores counting `tie`."""
+        return self.total - self.wrong - (1.0 - tie) * self.equal
+
 
 def count_pairs(
     rows: Rows,
@@ -174,12 +187,15 @@ def count_pairs(
     sample_weight: ArrayLike | None = None,
     preferences: Any = "full",
 ) -> PairCounts:
-    """Count the preferences of each query by their outcome; all 0 where there are none. O(m log m)."""
+    """Weigh the preferences of each query by their outcome; all 0 where there are none. O(m log m)."""
+    grades = rows.small_grades(FEW_LEVELS) if isinstance(preferences, str) and preferences == "full" else None
+    if grades is not None:
+        return _count_by_sweep(rows, grades[0], grades[1].size, sample_weight)
     try:
-        grades, _, p = make_preferences(rows.scores.size, y, qid, sample_weight, None, None, preferences)
+        found, _, p = make_preferences(rows.scores.size, y, qid, sample_weight, None, None, preferences)
     except NoPairsError:
         return PairCounts(*np.zeros((3, rows.n_queries)))
-    query = grades.query[p.row[p.ranking_ptr[:-1]]]
+    query = found.query[p.row[p.ranking_ptr[:-1]]]
     size = np.diff(p.level_ptr) if p.v is None else np.add.reduceat(p.v, p.level_ptr[:-1])
     total, wrong, wrong_or_equal = np.empty((3, p.n_rankings))
     pair_weights(size.astype(np.float64), p.ranking_levels, total)
@@ -189,6 +205,15 @@ def count_pairs(
     for out, sums in zip(per_query, (p.u * total, wrong, wrong_or_equal), strict=True):
         np.add.at(out, query, sums)
     return PairCounts(per_query[0], per_query[1], per_query[2] - per_query[1])
+
+
+def _count_by_sweep(rows: Rows, level: NDArray[np.uint8], n_levels: int, sample_weight: ArrayLike | None) -> PairCounts:
+    """As `count_pairs`, for all pairs between few levels: one sort, one sweep."""
+    row, score, ptr = rows.ranked
+    v = None if sample_weight is None else check_weights("sample_weight", sample_weight, rows.y.size)[row]
+    out = PairCounts(*(np.empty(rows.n_queries) for _ in range(3)))
+    pair_outcomes(level[row], v, score, ptr, np.empty(n_levels), np.empty(n_levels), *out)
+    return out
 
 
 def partners_below(scores: FloatArray, p: Preferences, margin: float) -> tuple[FloatArray, FloatArray]:

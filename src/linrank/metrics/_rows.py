@@ -41,6 +41,19 @@ class Rows:
         """Rows by query, the best first; equal scores in input order."""
         return order_within(self.query, self.n_queries, self.scores)
 
+    def small_grades(self, limit: int) -> tuple[NDArray[np.uint8], FloatArray] | None:
+        """Grades as numbers from 0 and the grade of each number, where they are whole and at most `limit` <= 256.
+
+        None also where the queries are so short that a table of the range for each would cost more than the rows.
+        """
+        low, high = self.y.min(initial=np.inf), self.y.max(initial=-np.inf)
+        n = high - low + 1
+        if max(-low, high) > 2.0**53:  # as floats, whole numbers that differ may be equal
+            return None
+        if not (n <= limit and n * self.n_queries <= 4 * self.y.size and np.all(self.y == np.floor(self.y))):
+            return None
+        return (self.y - low).astype(np.uint8), low + np.arange(int(n))
+
 
 def check_rows(y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> Rows:
     """Validate what is common to all metrics; y may be `labels`."""
