@@ -38,9 +38,10 @@ def test_examples_run(example):
 def test_docstring_examples():
     import doctest
 
-    from linrank import rankers
+    from linrank import _sgd, rankers
 
-    assert doctest.testmod(rankers).failed == 0
+    for module in (rankers, _sgd):
+        assert doctest.testmod(module).failed == 0
 
 
 def results(name: str) -> list[dict[str, str]]:
@@ -63,3 +64,19 @@ def test_figures_in_the_readme_are_those_of_the_benchmarks():
         assert cells[6].strip() == f"{float(rows[key]['algorithm 1 s']):.2f} s"
     documents = next(r for r in results("documents") if r["rows"] == "512000" and r["threads"] == "1")
     assert f"| {float(documents['seconds']):.2f} |" in readme
+
+
+def test_figures_on_stochastic_descent_are_those_of_the_benchmarks():
+    page = (ROOT / "docs" / "stochastic.md").read_text()
+    for name in ("sgd_letor", "sgd_claims"):
+        for row in results(name):
+            assert f"| {row['ranker']} | {row['MAP']} |" in page
+            assert f"| {row['accuracy']} |" in page
+    for row in results("sgd_rcv"):
+        assert f"| {row['learner']} | {row['ROC area']} | {float(row['CPU seconds']):.2f} |" in page
+    for row in results("sgd_speed"):
+        assert f"| {row['data']} | {float(row['pegasos us']):.2f} |" in page
+    for row in results("sgd_rows"):
+        assert f"| {int(row['rows']):,} | {float(row['uniform us a step']):.2f} |" in page
+    (stream,) = results("sgd_stream")
+    assert f"grows by {float(stream['memory grown by MB']):.0f} MB" in page
