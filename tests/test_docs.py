@@ -38,9 +38,9 @@ def test_examples_run(example):
 def test_docstring_examples():
     import doctest
 
-    from linrank import _classifier, _labels, _scaling, rankers
+    from linrank import _classifier, _labels, _scaling, _sgd, rankers
 
-    for module in (rankers, _classifier, _labels, _scaling):
+    for module in (rankers, _classifier, _labels, _scaling, _sgd):
         assert doctest.testmod(module).failed == 0
 
 
@@ -82,3 +82,19 @@ def test_figures_on_metrics_and_classification_are_those_of_the_benchmarks():
     for row in results("auc_classifier"):
         start = f"| {row['data']} | {row['model']} | {float(row['s']):.1f} | {row['test AUC']} |"
         assert f"{start} {row['mean probability']} ({row['positive']}) | {row['calibration error']} |" in page
+
+
+def test_figures_on_stochastic_descent_are_those_of_the_benchmarks():
+    page = (ROOT / "docs" / "stochastic.md").read_text()
+    for name in ("sgd_letor", "sgd_claims"):
+        for row in results(name):
+            assert f"| {row['ranker']} | {row['MAP']} |" in page
+            assert f"| {row['accuracy']} |" in page
+    for row in results("sgd_rcv"):
+        assert f"| {row['learner']} | {row['ROC area']} | {float(row['CPU seconds']):.2f} |" in page
+    for row in results("sgd_speed"):
+        assert f"| {row['data']} | {float(row['pegasos us']):.2f} |" in page
+    for row in results("sgd_rows"):
+        assert f"| {int(row['rows']):,} | {float(row['uniform us a step']):.2f} |" in page
+    (stream,) = results("sgd_stream")
+    assert f"grows by {float(stream['memory grown by MB']):.0f} MB" in page

@@ -202,6 +202,9 @@ def test_warm_start_from_any_linear_ranker(problem, exact):
         moved = ranker.fit(*problem, start=start).coef_ - exact.coef_
         assert 0 < np.linalg.norm(moved) < 0.2 * np.linalg.norm(exact.coef_)
         assert ranker.objective_ < 1.05 * exact.objective_
+    by_hand = SGDRanker(alpha=1e-2, n_steps=10_000, random_state=0, warm_start=True)
+    by_hand.coef_ = exact.coef_
+    assert by_hand.fit(*problem).coef_.tobytes() == ranker.coef_.tobytes()
     other = SGDRanker(alpha=1e-2, n_steps=1000, random_state=5).fit(*problem)
     assert ranker.fit(*problem, start=other).t_ == 11_000
     with pytest.raises(DataError, match="features"):

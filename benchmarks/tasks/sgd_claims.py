@@ -14,6 +14,8 @@ from linrank.solvers._samplers import make_sampler
 from measure import report
 from tasks.sgd_letor import Make, compare
 
+MARGINS = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]
+
 
 @njit
 def _perceptron(X: Any, winner: Any, loser: Any, margin: float, w: Any, total: Any) -> None:
@@ -25,10 +27,10 @@ def _perceptron(X: Any, winner: Any, loser: Any, margin: float, w: Any, total: A
 
 
 class Perceptron:
-    """w <- w + x where w.x <= margin, averaged, on 100,000 uniformly drawn pairs; margin 0 is the plain perceptron."""
+    """w <- w + x where w.x <= margin, on 100,000 uniformly drawn pairs; margin 0 is the plain perceptron."""
 
-    def __init__(self, margin: float) -> None:
-        self.margin = margin
+    def __init__(self, margin: float, average: bool) -> None:
+        self.margin, self.average = margin, average
 
     def fit(self, X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> Perceptron:
         deviation = X.std(axis=0)
@@ -36,8 +38,9 @@ class Perceptron:
         data = RankingData(X / self.scale, y, qid)
         winner, loser = np.empty((2, 100_000), dtype=np.int64)
         make_sampler("uniform", data.preferences, data.query).draw(np.uint64(1), np.uint64(0), winner, loser)
-        w, self.w = np.zeros((2, X.shape[1]))
-        _perceptron(data.X, winner, loser, self.margin, w, self.w)
+        w, total = np.zeros((2, X.shape[1]))
+        _perceptron(data.X, winner, loser, self.margin, w, total)
+        self.w = total if self.average else w
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -74,8 +77,10 @@ def _products(X: np.ndarray) -> np.ndarray:
 def main() -> None:
     contestants: dict[str, tuple[Make, list[float]]] = {
         "pegasos": (lambda alpha: SGDRanker(alpha=alpha, random_state=0), ALPHAS),
-        "perceptron": (lambda _: Perceptron(0.0), [0.0]),
-        "perceptron with margin": (Perceptron, [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]),
+        "perceptron": (lambda _: Perceptron(0.0, False), [0.0]),
+        "perceptron with margin": (lambda margin: Perceptron(margin, False), MARGINS),
+        "perceptron, averaged": (lambda _: Perceptron(0.0, True), [0.0]),
+        "perceptron with margin, averaged": (lambda margin: Perceptron(margin, True), MARGINS),
         "pegasos with ties": (lambda alpha: WithTies(alpha=alpha, random_state=0), ALPHAS),
         "pegasos with products": (lambda alpha: WithProducts(alpha=alpha, random_state=0), ALPHAS),
     }

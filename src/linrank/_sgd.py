@@ -276,6 +276,8 @@ class SGDRanker(LinearPredictor):
         """Where a fit starts: at 0, at given weights, or where the last one ended."""
         n_features, average = run.data.n_features, bool(self.average)
         own = getattr(self, "_stream", None) if self.warm_start and start is None else None
+        if self.warm_start and start is None and own is None:
+            start = getattr(self, "coef_", None)  # set by hand, or loaded
         coef = getattr(start, "coef_", start) if own is None else own.descent.v
         w = np.zeros(n_features) if coef is None else np.asarray(coef, dtype=np.float64)
         if w.shape != (n_features,):
