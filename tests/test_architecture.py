@@ -13,7 +13,7 @@ LAYERS = [
     ["_labels"],
     ["kernels"],
     ["_preferences"],
-    ["_data"],
+    ["_data", "summation"],
     ["_missing"],
     ["losses"],
     ["engines", "metrics"],
@@ -74,7 +74,7 @@ def test_public_names():
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
         "SGDRanker", "UndefinedMetricWarning", "compare", "io", "labels", "load", "losses", "metrics",
-        "model_selection", "read_svmlight", "save", "solvers", "testing", "write_svmlight",
+        "model_selection", "read_svmlight", "save", "solvers", "summation", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

@@ -39,6 +39,9 @@ class Engine(Protocol):
     def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:
         """X^T (curvature) X with the columns of X divided by `scale`."""
 
+    def largest_row(self, scale: FloatArray | None) -> float:
+        """Largest norm of a row of X, its columns divided by `scale`."""
+
     def sample(self, n_rows: int) -> Engine | None:
         """An engine for a sample of about n_rows rows, or None."""
 
@@ -57,6 +60,11 @@ class Objective:
     def value_at_zero(self) -> float:
         """f(0): the loss of equal scores."""
         return self.loss.value_at_zero
+
+    @cached_property
+    def largest_row(self) -> float:
+        """Largest norm of a row of X in scaled units."""
+        return self.engine.largest_row(self.scale)
 
     def sample(self, n_rows: int) -> Objective | None:
         """The same objective over a sample of the rows, or None where that is no use."""
@@ -116,6 +124,12 @@ class Point:
     def gradient(self) -> FloatArray:
         """A (sub)gradient of f at w."""
         return self.risk_gradient + self.objective.alpha * self.w
+
+    @property
+    def gradient_error(self) -> float:
+        """How far the gradient may be off because the loss's sums are approximate; certificates add it."""
+        error = self.loss.gradient_error
+        return error * self.objective.largest_row if error > 0 else 0.0
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
         """Hessian times v, for smooth losses: two products with X."""

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import erfc
 
-from linrank import NoPairsError, RankingData
+from linrank import NoPairsError, ParameterError, RankingData
 from linrank.kernels import active, logistic
-from linrank.losses import Logistic
+from linrank.losses import Logistic, LogisticErfc, logistic_erfc
+from linrank.losses.logistic_erfc import A
 from linrank.testing import check_loss, enumerate_pairs, make_ranking, naive_laplacian, naive_loss
 from strategies import problems
 
@@ -91,3 +93,50 @@ def test_sparse_data_with_more_levels_than_memory_for_their_square():
     point = Logistic().at(X @ np.ones(2), RankingData(X, y))
     assert abs(point.gradient.sum()) < 1e-12
     np.testing.assert_allclose(point.curvature.product(np.ones(y.size)), 0.0, atol=1e-16)
+
+
+# The paper's stand-in.
+
+LOW, HIGH = 0, 10**9
+
+
+def surrogate(z):
+    return np.exp(-((A * z) ** 2)) / (2 * A * np.sqrt(np.pi)) - z * erfc(A * z) / 2
+
+
+@pytest.mark.parametrize("limit", [LOW, HIGH], ids=["sorted", "direct"])
+@given(problem=problems(max_rows=25), seed=st.integers(0, 99))
+@settings(max_examples=80)
+def test_the_stand_in_equals_sums_over_all_pairs(limit, problem, seed):
+    X = np.random.default_rng(seed).standard_normal((problem.y.size, 3))
+    try:
+        data = RankingData(X, problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
+    naive = naive_loss(surrogate, lambda z: -erfc(A * z) / 2, problem.scores, pairs)
+    L = naive_laplacian(lambda z: A * np.exp(-((A * z) ** 2)) / np.sqrt(np.pi), problem.scores, pairs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(active, "SHORT_LOGISTIC", limit)
+        patch.setattr(logistic_erfc, "SMALL_LEVEL", 3)
+        ours = LogisticErfc().at(problem.scores, data)
+        product = ours.curvature.product(X)
+    assert abs(ours.value - naive.value) <= 1e-14 * (1 + abs(naive.value)) + ours.error
+    assert np.abs(ours.gradient - naive.gradient).sum() <= 1e-12 + ours.gradient_error
+    np.testing.assert_allclose(product, L @ X, atol=1e-7)
+
+
+def test_the_stand_in_is_within_its_distance_of_the_sigmoid():
+    check_loss(LogisticErfc())
+    z = np.linspace(-30, 30, 10_001)
+    assert 0.0225 < np.abs(1 - erfc(A * z) / 2 - sigma(z)).max() < 0.023
+
+
+def test_loose_sums_are_told_in_the_certificate():
+    X, y, _ = make_ranking(3000, 3, 1, 6)
+    data, scores = RankingData(X, y), X @ np.ones(3)
+    tight, loose = (LogisticErfc(eps).at(scores, data) for eps in (1e-13, 1e-3))
+    assert abs(tight.value - loose.value) <= loose.error
+    assert 0 < np.abs(tight.gradient - loose.gradient).sum() <= loose.gradient_error
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        LogisticErfc(2.0)

@@ -52,6 +52,10 @@ class Matrix(ABC):
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
         """Sum over the block's rows of v_i ((X_ij - mean_j) / unit_j)^2, for each column j."""
 
+    @abstractmethod
+    def largest_square(self, unit: FloatArray, block: int) -> float:
+        """Largest squared norm of a row of the block, its columns divided by `unit`."""
+
 
 class DenseMatrix(Matrix):
     """A numpy array, float32 or float64, in C or F order."""
@@ -96,6 +100,11 @@ class DenseMatrix(Matrix):
             total += v[start:end] @ np.square((piece - mean) / unit)
         return total
 
+    def largest_square(self, unit: FloatArray, block: int) -> float:
+        """Largest squared norm of a row of the block."""
+        squares = (np.square(piece / unit).sum(axis=1).max(initial=0.0) for _, _, piece in self._pieces(block))
+        return float(max(squares, default=0.0))
+
 
 class SparseMatrix(Matrix):
     """A scipy CSR matrix or array without duplicate entries."""
@@ -133,6 +142,13 @@ class SparseMatrix(Matrix):
         rows = float(v[first:last].sum())
         zeros = np.where(rows - seen > 1e-12 * rows, rows - seen, 0.0)  # or the sums' rounding would count as zeros
         return total + zeros * np.square(mean / unit)
+
+    def largest_square(self, unit: FloatArray, block: int) -> float:
+        """Largest squared norm of a row of the block."""
+        first, last = self.rows(block)
+        squares = np.zeros(self.shape[0])
+        products.csr_dot(np.square(self.data), self.indices, self.indptr, 1.0 / unit**2, first, last, squares)
+        return float(squares.max(initial=0.0))
 
 
 def as_matrix(X: Any) -> Matrix:

@@ -166,6 +166,12 @@ class LocalEngine:
         """X^T (curvature) X with the columns of X divided by `scale`, blocks of queries added in their order."""
         return curvature.hessian(self.data.X, scale)
 
+    def largest_row(self, scale: FloatArray | None) -> float:
+        """Largest norm of a row of X, its columns divided by `scale`."""
+        unit = np.ones(self.matrix.shape[1]) if scale is None else scale
+        blocks = range(self.matrix.n_blocks)
+        return float(np.sqrt(max(self.map(lambda block: self.matrix.largest_square(unit, block), blocks))))
+
     def column_scale(self) -> FloatArray:
         """Standard deviation of each column, weighted by rows; 1 for columns that are constant to rounding."""
         v = self.data.sample_weight

@@ -1,9 +1,7 @@
 """Sums of the logistic loss over all pairs of a sorted ranking, by a recurrence over exponentials.
 
-Write log(1 + e^-z) = -z/2 + psi(|z|) with psi(t) = t/2 + log(1 + x), x = e^-t in (0, 1]. The first part is linear in
-the scores, with coefficients that never change. The second is even, so it does not ask who wins: the sum over pairs of
-different levels is the sum over *all* pairs minus that over pairs within levels. Neither depends on how many levels
-there are.
+log(1 + e^-z) = -z/2 + psi(|z|) with psi(t) = t/2 + log(1 + x), x = e^-t in (0, 1]; `losses/_even.py` says what that is
+good for.
 
 log(1 + x) is a polynomial P(x) = sum_k p_k x^k up to an error that falls like 5.83^-K, because the nearest singularity,
 x = -1, is that far from [0, 1]. With z between sorted scores, x^k = e^-kz is separable: the sums over all partners on

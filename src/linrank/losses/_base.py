@@ -29,6 +29,7 @@ class LossPoint:
     gradient: FloatArray
     curvature: Curvature | None = None  # None: the loss is not smooth
     error: float = 0.0  # of the value, beyond what rounding does to hinge-like sums: certificates add it
+    gradient_error: float = 0.0  # of the gradient's entries, beyond rounding, summed up: certificates add it
 
 
 class Curvature(ABC):

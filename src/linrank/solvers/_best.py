@@ -17,8 +17,8 @@ class Best:
 
     def certify(self, point: Point) -> bool:
         """Take note of a point; whether it improves on those before."""
-        gradient = point.gradient
-        lower = max(point.value - float(gradient @ gradient) / (2.0 * self.objective.alpha), 0.0) - point.rounding
+        size = float(np.linalg.norm(point.gradient)) + point.gradient_error
+        lower = max(point.value - size**2 / (2.0 * self.objective.alpha), 0.0) - point.rounding
         before = self.value, self.gap
         lower = max(lower, self.value - self.gap) if np.isfinite(self.gap) else lower
         if point.value < self.value:

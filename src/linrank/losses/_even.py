@@ -1,0 +1,179 @@
+"""Losses phi(z) = -z/2 + psi(|z|): sums over all pairs, less those within levels.
+
+The linear part of such a loss has coefficients that never change. The other part is even, so it does not ask who wins:
+its sum over pairs of different levels is that over *all* pairs minus that over pairs within levels, whatever the number
+of levels. Long rankings are summed in that way; short ones pair by pair.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._data import RankingData
+from .._preferences import FloatArray, IntArray, Preferences
+from ..kernels import active
+from ..kernels._scratch import Scratch
+from ..kernels.logistic import level_balance, to_levels
+from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, multiply_blocks, split_block
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class EvenPairs:
+    """One ranking, sorted by scores: value and gradient of the loss without the ranking's weight u."""
+
+    def __init__(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> None:
+        order, sorted_s = active.sort_scores(s, scratch)
+        self.ranking, self.v, self.order, self.levels = ranking, v, order.copy(), levels
+        self.whole = np.array([0, s.size])
+        self.s = sorted_s - sorted_s[s.size // 2]
+        self.by_level: IntArray | None = None  # sorted positions, level by level; None if no level has two members
+        if levels.size - 1 < s.size:
+            self.by_level = np.empty(s.size, dtype=np.int32)
+            to_levels(self.order, levels, 0, np.empty(levels.size - 1, dtype=np.int64), self.by_level)
+        self.prepare()
+        self._sum()
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """What all sums at these scores need."""
+
+    @abstractmethod
+    def first_sums(self, within: bool, v: FloatArray, T: FloatArray) -> float:
+        """Sum of v_i v_j psi(|s_i - s_j|) over all pairs, or those within levels; T becomes its derivative over v."""
+
+    @abstractmethod
+    def second_sums(self, within: bool, q: FloatArray, out: FloatArray) -> None:
+        """Sums of q_j psi''(|s_i - s_j|) over all j but i, or those at the level of i."""
+
+    def _sum(self) -> None:
+        v, T = self.v[self.order], np.empty(self.s.size)
+        even = self.first_sums(False, v, T)
+        if self.by_level is not None:
+            within = np.empty(T.size)
+            even -= self.first_sums(True, v[self.by_level], within)
+            T[self.by_level] -= within
+        balance = np.empty(T.size)
+        level_balance(self.levels, 0, self.v, balance)
+        linear = v * self.s * balance[self.order]
+        self.value = float(linear.sum()) + even
+        self.spread = float(np.abs(linear).sum()) + abs(even)
+        balance[self.order] += T
+        self.gradient = self.v * balance
+
+    def second(self, q: FloatArray) -> FloatArray:
+        """Sum of q_j phi''(s_i - s_j) over the partners of each member, those at other levels."""
+        sums, q = np.empty(q.size), q[self.order]
+        self.second_sums(False, q, sums)
+        if self.by_level is not None:
+            within = np.empty(q.size)
+            self.second_sums(True, q[self.by_level], within)
+            sums[self.by_level] -= within
+        answer = np.empty(q.size)
+        answer[self.order] = sums
+        return answer
+
+    @cached_property
+    def n(self) -> FloatArray:
+        """Sum of v_j phi''(s_i - s_j) over the partners of each member."""
+        return self.second(self.v)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """What evaluating a block of rankings gave."""
+
+    value: float
+    spread: float  # sum of the absolute values which cancel in it
+    long: list[EvenPairs]
+
+
+class EvenLoss(Loss):
+    """A loss phi(z) = -z/2 + psi(|z|)."""
+
+    hessian_by_columns: ClassVar[bool] = True
+
+    @abstractmethod
+    def direct(self, s: FloatArray, p: Preferences, rankings: IntArray, g: FloatArray, scratch: Scratch) -> float:
+        """Value and gradient of short rankings, pair by pair."""
+
+    @abstractmethod
+    def direct_product(
+        self, s: FloatArray, p: Preferences, rankings: IntArray, V: FloatArray, out: FloatArray, scratch: Scratch
+    ) -> None:
+        """The Hessian of short rankings times V, pair by pair."""
+
+    @abstractmethod
+    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> EvenPairs:
+        """A long ranking."""
+
+    @abstractmethod
+    def errors(self, spread: float, data: RankingData) -> tuple[float, float]:
+        """Bounds of the errors of the value and of the gradient's entries, the latter summed up."""
+
+    def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
+        """Value and gradient at the scores, with their curvature for Hessian products."""
+        p = data.preferences
+
+        def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> _Block:
+            return self._evaluate_block(s, p, block, g, scratch)
+
+        s, gradient, blocks = evaluate_blocks(scores, p, map, evaluate)
+        value, spread = sum(b.value for b in blocks), sum(b.spread for b in blocks)
+        error, gradient_error = self.errors(spread / p.total, data)
+        curvature = EvenCurvature(self, s, p, [b.long for b in blocks], map)
+        return LossPoint(value / p.total, gradient, curvature, error, gradient_error)
+
+    def _evaluate_block(self, s: FloatArray, p: Preferences, block: int, g: FloatArray, scratch: Scratch) -> _Block:
+        short, long = split_block(p, block, active.SHORT_LOGISTIC)
+        value, spread, kept = 0.0, 0.0, []
+        if short.size:
+            value += self.direct(s, p, short, g, scratch)
+        for r in long:
+            start, end = p.ranking_ptr[r : r + 2]
+            levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1] - start
+            pairs = self.pairs(int(r), s[start:end], p.member_weights[start:end], levels, scratch)
+            value += float(p.u[r]) * pairs.value
+            spread += float(p.u[r]) * pairs.spread
+            np.multiply(p.u[r], pairs.gradient, out=g[start:end])
+            kept.append(pairs)
+        return _Block(value, spread, kept)
+
+
+@dataclass(frozen=True)
+class EvenCurvature(Curvature):
+    """The Laplacian with weights c_ij phi''(s_i - s_j) at given scores."""
+
+    loss: EvenLoss
+    s: FloatArray  # in the members' order
+    p: Preferences
+    long: list[list[EvenPairs]]  # of each block
+    map: Map
+
+    def product(self, V: FloatArray) -> FloatArray:
+        """L V for a vector over the rows, or for a block of them as columns."""
+        return multiply_blocks(V, self.p, self.map, self._multiply)
+
+    def _multiply(self, block: int, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
+        p = self.p
+        short, _ = split_block(p, block, active.SHORT_LOGISTIC)
+        if short.size:
+            self.loss.direct_product(self.s, p, short, V, out, scratch)
+        for pairs in self.long[block]:
+            start, end = p.ranking_ptr[pairs.ranking : pairs.ranking + 2]
+            here = V[start:end] - V[start]  # constants are annihilated: without one, less cancels
+            S = pairs.second(pairs.v * here)
+            np.multiply(p.u[pairs.ranking] * pairs.v, pairs.n * here - S, out=out[start:end])
+
+    def hessian(self, X: Any, scale: FloatArray | None = None) -> FloatArray:
+        """X^T L X for dense features X / scale, a product for each column."""
+        unit = np.ones(X.shape[1]) if scale is None else scale
+        H = np.empty((X.shape[1], X.shape[1]))
+        for j in range(X.shape[1]):
+            H[j] = (self.product(X[:, j] / unit[j]) @ X) / unit
+        return 0.5 * (H + H.T)
