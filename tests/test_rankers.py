@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from linrank import ConvergenceWarning, DataError, LinearRanker, ParameterError
+from linrank import ConvergenceWarning, DataError, LinearRanker, LinrankError, ParameterError
 from linrank.metrics import pairwise_accuracy
 from linrank.solvers import Bundle, Newton
 from linrank.testing import make_ranking
@@ -306,3 +306,63 @@ def test_blas_threads_are_given_back_when_fits_overlap():
 def test_solvers_check_their_own_parameters(make):
     with pytest.raises(ParameterError):
         make()
+
+
+def test_probabilities_of_pairs():
+    X, y, qid = make_ranking(300, 4, 6, 4)
+    ranker = LinearRanker("logistic", 1e-2).fit(X, y, qid)
+    z = ranker.predict(X[:20]) - ranker.predict(X[20:40])
+    np.testing.assert_allclose(ranker.predict_pair(X[:20], X[20:40]), 1 / (1 + np.exp(-z)))
+    np.testing.assert_allclose(ranker.predict_pair(X[:20], X[20:40]) + ranker.predict_pair(X[20:40], X[:20]), 1.0)
+    erfc = LinearRanker("logistic_erfc", 1e-2).fit(X, y, qid)
+    assert np.abs(erfc.predict_pair(X[:20], X[20:40]) - ranker.predict_pair(X[:20], X[20:40])).max() < 0.05
+    with pytest.raises(DataError, match="as many rows"):
+        ranker.predict_pair(X[:2], X[:3])
+    with pytest.raises(ParameterError, match="loss='logistic'"):
+        LinearRanker().fit(X, y, qid).predict_pair(X, X)
+
+
+def test_verbose_shows_the_bound_of_the_statistic(capsys):
+    X, y, qid = make_ranking(300, 4, 6, 4)
+    ranker = LinearRanker("logistic", 1e-4, verbose=2).fit(X, y, qid)
+    shown = [float(part.split()[0]) for part in capsys.readouterr().err.split("WMW > ")[1:]]
+    assert shown
+    assert shown[-1] <= ranker.score(X, y, qid)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "logistic_erfc"])
+def test_graphs_for_every_loss(loss):
+    """A graph of all edges is the full order; one of consecutive levels is the chain; directions may contradict."""
+    X, y, qid = make_ranking(200, 3, 4, 3)
+    y = y - y.min()
+
+    def fit(preferences):
+        return LinearRanker(loss, 1e-2, preferences=preferences, tol=1e-8).fit(X, y, qid)
+
+    full, chain = fit("full"), fit("chain")
+    every = fit([(a, b) for a in range(3) for b in range(a + 1, 3)])
+    assert every.objective_ == pytest.approx(full.objective_, rel=1e-7)
+    assert every.n_pairs_ == full.n_pairs_
+    assert every.score(X, y, qid) == pytest.approx(full.score(X, y, qid))
+    steps = fit(np.array([[0.0, 1.0, 2.0], [1.0, 2.0, 2.0]]))
+    assert steps.objective_ == pytest.approx(chain.objective_, rel=1e-7)
+    both = fit([(0, 1), (1, 0), (7, 9)])
+    np.testing.assert_allclose(both.coef_, 0.0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("preferences", "message"),
+    [
+        ([(0, 0)], "to itself"),
+        ([(0, 1, -1)], "negative weight"),
+        ([(0, np.nan)], "NaN"),
+        ([1, 2], "list of edges"),
+        ([], "list of edges"),
+        ("graph", "choose one of"),
+        ([(5, 6)], "No edge of preferences"),
+    ],
+)
+def test_graphs_that_make_no_sense(preferences, message):
+    X, y, qid = make_ranking(50, 3, 2, 3)
+    with pytest.raises(LinrankError, match=message):
+        LinearRanker(preferences=preferences).fit(X, y, qid)

@@ -12,11 +12,12 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._data import encode_queries
-from ._errors import DataError
+from ._errors import DataError, ParameterError
 from ._labels import split_labels
 from ._missing import fill_missing
 from ._preferences import FloatArray
 from .engines._matrix import as_matrix
+from .losses import LOSSES
 from .metrics import pairwise_accuracy
 
 
@@ -30,6 +31,7 @@ class LinearPredictor(BaseEstimator, ABC):
 
     coef_: FloatArray
     fitted_with_qid_: bool
+    loss: str
     preferences: str | ArrayLike
     query_weighting: str
     missing: str = "error"
@@ -57,6 +59,17 @@ class LinearPredictor(BaseEstimator, ABC):
         for block in range(matrix.n_blocks):
             matrix.dot(self.coef_, block, scores)
         return scores
+
+    def predict_pair(self, A: Any, B: Any) -> FloatArray:
+        """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss."""
+        check_is_fitted(self)
+        a, b = self.predict(A), self.predict(B)
+        if a.size != b.size:
+            raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either.")
+        probability = LOSSES[self.loss].probability(a - b)
+        if probability is None:
+            raise ParameterError(f"loss={self.loss!r} gives no probabilities: train with loss='logistic'.")
+        return probability
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
         """1-based position of each row within its query, best first; equal scores keep their input order."""

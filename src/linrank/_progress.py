@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 class Progress:
     """A solver's callback. Silent, and without importing rich, unless verbose > 0."""
 
-    def __init__(self, verbose: int, data: RankingData | str) -> None:
+    def __init__(self, verbose: int, data: RankingData | str, loss: str | None = None) -> None:
         self.verbose = int(verbose)
+        self.loss = loss
         self.data = data
         self._calls = 0
         self._begin = time.perf_counter()
@@ -43,7 +44,7 @@ class Progress:
         if self._live is not None:
             self._live.stop()
         if self._console is not None and self._hidden is not None and kind is None:
-            self._console.print(line(self._hidden), soft_wrap=True)
+            self._console.print(line(self._hidden, self.loss), soft_wrap=True)
 
     @property
     def seconds(self) -> float:
@@ -57,9 +58,9 @@ class Progress:
         self._hidden = iteration
         self._calls += 1
         if self._live is not None:
-            self._live.update(line(iteration))
+            self._live.update(line(iteration, self.loss))
         elif self.verbose > 1 or self._calls & (self._calls - 1) == 0:
-            self._console.print(line(iteration), soft_wrap=True)
+            self._console.print(line(iteration, self.loss), soft_wrap=True)
             self._hidden = None
 
 
@@ -112,8 +113,10 @@ def describe(data: RankingData) -> str:
     return f"{text}, {p.n_pairs:,} pairs"
 
 
-def line(iteration: Iteration) -> str:
+def line(iteration: Iteration, loss: str | None = None) -> str:
     """One iteration as text."""
     n, objective, gap, seconds = iteration
     bound = "" if math.isnan(gap) else f"   gap {gap:.1e}"  # a stochastic solver has no certificate
+    if loss == "logistic" and (least := 1.0 - objective / math.log(2.0)) > 0:
+        bound += f"   WMW > {least:.3f}"  # RankNCG's (9): a wrong pair costs log 2 or more
     return f"iteration {n:4d}   objective {objective:.6f}{bound}   {seconds:6.2f} s"

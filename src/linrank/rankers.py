@@ -39,15 +39,17 @@ class LinearRanker(LinearPredictor):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"}, default="squared_hinge"
         phi: "squared_hinge" is max(0, 1 - z)^2, smooth and fastest to train; "hinge" is max(0, 1 - z), the loss of
-        RankSVM and TreeRSVM.
+        RankSVM and TreeRSVM; "logistic" is log(1 + e^-z), which makes `predict_pair` a probability; "logistic_erfc" is
+        RankNCG's stand-in for it.
     alpha : float, default=1e-3
         Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data.
-    solver : {"auto", "newton", "bundle", "tron"} or solver, default="auto"
-        How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "tron" (trust-region
-        Newton, for comparison) for smooth ones. "auto" takes Newton's method, but the bundle method for the hinge with
-        few features or large sparse X. An instance brings its own tol and max_iter.
+    solver : {"auto", "newton", "bundle", "cg", "tron"} or solver, default="auto"
+        How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "cg" (nonlinear
+        conjugate gradients) and "tron" (trust-region Newton) for smooth ones, to compare with. "auto" takes Newton's
+        method, but the bundle method for the hinge with few features or large sparse X. An instance brings its own tol
+        and max_iter.
     preferences : {"full", "chain"} or edges, default="full"
         Compare all levels within a query, or consecutive levels only, or those joined by a graph: a list or array of
         edges (lower level, higher level[, weight]) between values of y. Cycles are allowed, levels that do not occur
@@ -176,7 +178,7 @@ class LinearRanker(LinearPredictor):
             query_weighting=self.query_weighting,
         )
         engine = LocalEngine(data, self.n_jobs)
-        with engine, Progress(self.verbose, data) as progress:
+        with engine, Progress(self.verbose, data, self.loss) as progress:
             scale = engine.column_scale() if self.scale else None
             objective = Objective(engine, LOSSES[self.loss], float(self.alpha), data.n_features, scale)
             risk_key = (data.fingerprint(), self.loss, bool(self.scale)) if self.warm_start else None

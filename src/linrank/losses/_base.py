@@ -56,6 +56,10 @@ class Loss(ABC):
     def value_at_zero(self) -> float:
         """phi(0), the mean loss when all scores are equal."""
 
+    def probability(self, z: FloatArray) -> FloatArray | None:
+        """Probability of i over j by z = s_i - s_j, for losses that are a likelihood; else None."""
+        return None
+
     @abstractmethod
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
         """Evaluate value and gradient at scores in row order; `map` spreads blocks of queries over workers."""

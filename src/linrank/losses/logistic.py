@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from .._data import RankingData
 from .._preferences import FloatArray, IntArray, Preferences
@@ -24,6 +25,10 @@ class Logistic(EvenLoss):
     def value_at_zero(self) -> float:
         """phi(0)."""
         return float(np.log(2.0))
+
+    def probability(self, z: FloatArray) -> FloatArray:
+        """sigma(z)."""
+        return np.asarray(expit(z))
 
     def direct(self, s: FloatArray, p: Preferences, rankings: IntArray, g: FloatArray, scratch: Scratch) -> float:
         """Value and gradient of short rankings."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import erfc
 
 from .._data import RankingData
 from .._errors import ParameterError
@@ -44,6 +45,10 @@ class LogisticErfc(EvenLoss):
     def value_at_zero(self) -> float:
         """phi(0)."""
         return 0.5 / (A * ROOT_PI)
+
+    def probability(self, z: FloatArray) -> FloatArray:
+        """1 - erfc(a z)/2."""
+        return np.asarray(1.0 - 0.5 * erfc(A * z))
 
     def direct(self, s: FloatArray, p: Preferences, rankings: IntArray, g: FloatArray, scratch: Scratch) -> float:
         """Value and gradient of short rankings."""

@@ -2,12 +2,24 @@
 
 from ._base import Iteration, Solution, Status
 from .bundle import Bundle, Planes
+from .cg import ConjugateGradients
 from .newton import Newton
 from .tron import Tron
 
-__all__ = ["SOLVERS", "Bundle", "Iteration", "Newton", "Planes", "Solution", "Solver", "Status", "Tron"]
+__all__ = [
+    "SOLVERS",
+    "Bundle",
+    "ConjugateGradients",
+    "Iteration",
+    "Newton",
+    "Planes",
+    "Solution",
+    "Solver",
+    "Status",
+    "Tron",
+]
 
-Solver = Bundle | Newton | Tron
+Solver = Bundle | Newton | ConjugateGradients | Tron
 
 #: By the names rankers take; all but "bundle" and "newton" need a smooth loss.
-SOLVERS: dict[str, type[Solver]] = {"bundle": Bundle, "newton": Newton, "tron": Tron}
+SOLVERS: dict[str, type[Solver]] = {"bundle": Bundle, "newton": Newton, "cg": ConjugateGradients, "tron": Tron}

@@ -1,0 +1,36 @@
+"""Nonlinear conjugate gradients: the same optimum as Newton's method, two products with X an iteration."""
+
+import numpy as np
+import pytest
+
+from linrank import LinearRanker, ParameterError, RankingData
+from linrank._objective import Objective
+from linrank.losses import LOSSES
+from linrank.solvers import ConjugateGradients, Newton, Status
+from linrank.testing import make_ranking
+from test_objective import CountingEngine
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "logistic_erfc"])
+@pytest.mark.parametrize("shape", [(400, 6, 1, None), (400, 6, 20, 4), (30, 60, 2, None)])
+def test_same_optimum_as_newton_and_a_true_certificate(loss, shape):
+    X, y, qid = make_ranking(*shape)
+    with CountingEngine(RankingData(X, y, qid)) as engine:
+        objective = Objective(engine, LOSSES[loss], 1e-2, X.shape[1])
+        optimum = Newton(tol=1e-9).minimise(objective)
+        before = engine.products
+        solution = ConjugateGradients(tol=1e-6).minimise(objective)
+        products = engine.products - before
+    assert solution.status is Status.CONVERGED
+    assert solution.value == pytest.approx(optimum.value, abs=2e-6)
+    for step in solution.history:
+        assert step.gap >= step.objective - optimum.value - 1e-9
+    assert products <= 2 * solution.n_iter + solution.n_iter // 100  # one more now and then against drift
+
+
+def test_by_name_and_refused_for_the_hinge():
+    X, y, qid = make_ranking(200, 4, 5, 3)
+    a = LinearRanker("logistic", solver="cg", tol=1e-8).fit(X, y, qid)
+    np.testing.assert_allclose(a.coef_, LinearRanker("logistic", tol=1e-9).fit(X, y, qid).coef_, atol=1e-2)
+    with pytest.raises(ParameterError, match="needs a smooth loss"):
+        LinearRanker("hinge", solver="cg").fit(X, y, qid)
