@@ -143,8 +143,8 @@ def _cells(x: FloatArray, r_x: float) -> tuple[NDArray[np.int64], NDArray[np.int
         return np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.empty(0)
     low = float(x.min())
     number = np.floor((x - low) / (2.0 * r_x))
-    if number.max() < min(2.0**31, 4.0 * x.size + 1024.0):
-        order = np.argsort(number.astype(np.int32), kind="stable")  # a radix sort of few cells: O(N)
+    if number.max() < 2**16:
+        order = np.argsort(number.astype(np.uint16), kind="stable")  # numpy's radix sort: O(N)
     else:
         order = np.argsort(x, kind="stable")
     ordered = number[order]

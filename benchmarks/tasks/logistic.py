@@ -1,0 +1,150 @@
+"""The logistic loss: cost of an evaluation by exponentials, by Fourier series and pair by pair; Newton against cg."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linrank import LinearRanker, RankingData
+from linrank.kernels import active
+from linrank.losses import Logistic, LogisticErfc
+from linrank.testing import make_ranking
+from measure import best_times, exponent, report
+from problems import Problem, cadata, imdb, webis
+
+SIZES = [10_000, 100_000, 1_000_000, 10_000_000]
+
+
+def main() -> None:
+    growth()
+    direct_against_sorted()
+    short()
+    report(
+        "logistic_solvers",
+        [row for name, p in (("cadata", cadata()), ("webis", webis()), ("imdb", imdb())) for row in solvers(name, p)],
+    )
+    report("logistic_calibration", calibration())
+
+
+def evaluation(loss: Any, data: RankingData, s: np.ndarray) -> dict[str, Any]:
+    point = loss.at(s, data)
+    return {
+        "value and gradient": lambda: loss.at(s, data),
+        "Hessian product": lambda: point.curvature.product(s),
+    }
+
+
+def growth() -> None:
+    """One query of m rows: few levels, or all distinct."""
+    rows, slopes = [], []
+    for levels in (5, None):
+        seconds: dict[str, list[float]] = {}
+        for m in SIZES:
+            X, y, _ = make_ranking(m, 1, 1, levels)
+            s, data = X[:, 0].copy(), RankingData(X, y)
+            runs = {"argsort": lambda: np.argsort(s)}
+            runs |= {f"exponentials, {what}": run for what, run in evaluation(Logistic(), data, s).items()}
+            if m <= 10**6:
+                for eps in (1e-6, 1e-12):
+                    runs |= {f"Fourier {eps:g}, {w}": run for w, run in evaluation(LogisticErfc(eps), data, s).items()}
+            times = best_times(runs, 5 if m < 10**6 else 2)
+            rows.append({"levels": levels or "distinct", "rows": m, "argsort ms": 1e3 * times["argsort"]})
+            rows[-1] |= {f"{name}, argsorts": t / times["argsort"] for name, t in times.items() if name != "argsort"}
+            for name, t in times.items():
+                seconds.setdefault(name, []).append(t)
+            print(rows[-1], flush=True)
+        slopes += [
+            {"levels": levels or "distinct", "what": name, "exponent": exponent(SIZES[: len(t)], t)}
+            for name, t in seconds.items()
+        ]
+    fields = list(rows[0])
+    report("logistic_growth", [{field: row.get(field, "") for field in fields} for row in rows])
+    report("logistic_exponents", slopes)
+
+
+def direct_against_sorted() -> None:
+    """California housing at rising m: pair by pair, and by one sort."""
+    problem, rows = cadata(), []
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(problem.y))
+    for m in (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_640):
+        data = RankingData(problem.X[order[:m]], problem.y[order[:m]])
+        s = data.X @ np.full(8, 0.3)
+        times = best_times({name: lambda limit=limit: _with(limit, s, data) for name, limit in LIMITS.items()}, 5)
+        rows.append({"rows": m, **{f"{name} ms": 1e3 * t for name, t in times.items()}})
+        rows[-1]["direct / sorted"] = times["pair by pair"] / times["sorted"]
+    report("logistic_crossing", rows)
+    large = [row for row in rows if row["rows"] >= 1_000]
+    report(
+        "logistic_crossing_exponents",
+        [{n: exponent([r["rows"] for r in large], [r[f"{n} ms"] for r in large]) for n in LIMITS}],
+    )
+
+
+LIMITS = {"pair by pair": 10**9, "sorted": 0}
+
+
+def _with(limit: int, s: np.ndarray, data: RankingData) -> None:
+    kept, active.SHORT_LOGISTIC = active.SHORT_LOGISTIC, limit
+    try:
+        Logistic().at(s, data)
+    finally:
+        active.SHORT_LOGISTIC = kept
+
+
+def short() -> None:
+    """Many queries of five levels: up to which length pair by pair is faster."""
+    rows = []
+    for length in (10, 30, 60, 125, 250, 500, 1_000, 2_000):
+        n_queries = max(1, 200_000 // length)
+        X, y, qid = make_ranking(length * n_queries, 1, n_queries, 5)
+        data, s = RankingData(X, y, qid), X[:, 0].copy()
+        times = best_times({name: lambda limit=limit: _with(limit, s, data) for name, limit in LIMITS.items()}, 3)
+        pairs = data.preferences.n_pairs / data.preferences.row.size
+        rows.append({"rows a query": length, "pairs a row": pairs})
+        rows[-1] |= {f"{name}, ns a row": 1e9 * t / s.size for name, t in times.items()}
+    report("logistic_short", rows)
+
+
+def solvers(name: str, problem: Problem) -> list[dict[str, Any]]:
+    """Newton and nonlinear conjugate gradients to the same certified gaps."""
+    rows = []
+    for alpha in (1e-2, 1e-4):
+        for tol in (1e-3, 1e-6):
+            fits = {
+                which: LinearRanker("logistic", alpha, solver=which, scale=False, tol=tol, max_iter=20_000)
+                for which in ("newton", "cg")
+            }
+            times = best_times({which: lambda fit=fit: fit.fit(*problem) for which, fit in fits.items()}, 2)
+            rows.append({"data": name, "alpha": alpha, "tol": tol})
+            for which, fit in fits.items():
+                rows[-1] |= {f"{which} s": times[which], f"{which} iterations": fit.n_iter_}
+            rows[-1]["cg / newton"] = times["cg"] / times["newton"]
+            rows[-1]["objective"] = f"{fits['newton'].objective_:.8f}"
+            print(rows[-1], flush=True)
+    return rows
+
+
+def calibration() -> list[dict[str, Any]]:
+    """Webis, trained on four fifths of the queries: predicted and observed share of pairs, on held-out ones."""
+    X, y, qid = webis()
+    query = np.unique(qid, return_inverse=True)[1]
+    rng = np.random.default_rng(0)
+    held = np.isin(query, rng.permutation(query.max() + 1)[: (query.max() + 1) // 5])
+    ranker = LinearRanker("logistic", 1e-3, tol=1e-6).fit(X[~held], y[~held], qid[~held])
+    rows = np.flatnonzero(held)
+    i, j = rng.choice(rows, (2, 2_000_000))
+    keep = (query[i] == query[j]) & (y[i] != y[j])
+    i, j = i[keep], j[keep]
+    p, won = ranker.predict_pair(X[i], X[j]), y[i] > y[j]
+    bins = np.minimum((10 * p).astype(int), 9)
+    return [
+        {
+            "predicted": float(p[bins == b].mean()),
+            "observed": float(won[bins == b].mean()),
+            "pairs": int((bins == b).sum()),
+        }
+        for b in range(10)
+        if (bins == b).any()
+    ]
