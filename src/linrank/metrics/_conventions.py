@@ -86,10 +86,13 @@ class Conventions:
 
     def discounts(self, n: int) -> FloatArray:
         """Discounts of the first n positions."""
-        position = np.arange(1, n + 1, dtype=np.float64)
+        out = np.arange(1.0, n + 1.0)  # in place from here on: fresh pages cost more than logarithms
         if self.discount == "log2":
-            return 1.0 / np.log2(position + 1.0)
-        return 1.0 / np.log2(np.maximum(position, 2.0))
+            out += 1.0
+        else:
+            np.maximum(out, 2.0, out=out)
+        np.log2(out, out=out)
+        return np.divide(1.0, out, out=out)
 
     def relevant(self, y: FloatArray) -> NDArray[np.bool_]:
         """Which rows are relevant."""
