@@ -102,6 +102,9 @@ def test_empty_queries_by_each_convention(example):
     mean = {empty: metrics.ndcg(y, s, q, empty=empty) for empty in ("skip", "zero", "one")}
     total = np.nansum(values)
     assert mean == pytest.approx({"skip": total / 2, "zero": total / 3, "one": (total + 1) / 3})
+    assert [metrics.ndcg(y, s, q, empty=number) for number in (0, 1)] == [mean["zero"], mean["one"]]
+    with pytest.raises(ParameterError, match=r"empty=0\.5"):
+        metrics.ndcg(y, s, q, empty=0.5)
     with pytest.warns(UndefinedMetricWarning, match="not defined for any query"):
         assert np.isnan(metrics.average_precision([0, 0], [1, 2]))
 

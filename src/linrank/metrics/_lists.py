@@ -134,7 +134,7 @@ def listwise(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
         lists = RankedLists(name, y, scores, qid, k, preset, options)
         values = judge(lists)
         if lists.how.empty != "skip":
-            values = np.where(np.isnan(values), EMPTY[lists.how.empty], values)
+            values = np.where(np.isnan(values), EMPTY[str(lists.how.empty)], values)
         return over_queries(name, values, lists.rows, query_weight, per_query)
 
     face: Any = metric
