@@ -26,7 +26,7 @@ def main() -> None:
         for qid in shapes.values():
             judge(y[:1000], scores[:1000], None if qid is None else qid[:1000])  # compile
         contestants = {shape: partial(judge, y, scores, qid) for shape, qid in shapes.items()}
-        times = best_times({"np.argsort": partial(np.argsort, scores), **contestants}, repeats=3)
+        times = best_times({"np.argsort": partial(np.argsort, scores), **contestants}, repeats=5)
         for shape in shapes:
             seconds = times[shape]
             rows.append({"metric": name, "shape": shape, "s": seconds, "argsorts": seconds / times["np.argsort"]})

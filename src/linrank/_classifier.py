@@ -64,8 +64,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     >>> from linrank import AUCClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = AUCClassifier().fit(X[::2], y[::2])
-    >>> round(roc_auc_score(y[1::2], model.decision_function(X[1::2])), 2)
-    0.98
+    >>> bool(roc_auc_score(y[1::2], model.decision_function(X[1::2])) > 0.97)
+    True
     """
 
     def __init__(

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linrank import DataError, ParameterError, UndefinedMetricWarning, metrics
-from linrank.kernels import ordering
 
 pytestmark = pytest.mark.kernels
 
@@ -52,35 +51,6 @@ def test_equal_their_definitions(problem):
     np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
 
 
-@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(sorted(SCORES)), n_queries=st.integers(1, 9))
-def test_rows_are_ordered_as_by_comparison(seed, kind, n_queries):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 60))
-    query, values = rng.integers(0, n_queries, n), SCORES[kind](rng, n)
-    found = ordering.order_within(query, n_queries, values)
-    np.testing.assert_array_equal(found.row, np.lexsort((-values, query)))
-    np.testing.assert_array_equal(found.value, values[found.row])
-    np.testing.assert_array_equal(found.ptr, np.searchsorted(np.sort(query), np.arange(n_queries + 1)))
-
-
-@pytest.mark.parametrize("make", ["crowded", "huge", "many queries", "skewed"])
-def test_orders_that_the_packed_keys_cannot_tell(make, monkeypatch):
-    rng = np.random.default_rng(0)
-    query, values = np.zeros(300, dtype=np.int64), rng.standard_normal(300)
-    if make == "crowded":
-        values = np.r_[0.0, np.nextafter(1.0, 2.0) + rng.integers(0, 200, 299) * 2.0**-52]
-        values[0] = 1e300  # the centre stays near 1 all the same; leave few bits
-        monkeypatch.setattr(ordering, "FEWEST_VALUE_BITS", 65)
-    if make == "huge":
-        values *= 1e308 / np.abs(values).max()
-    if make == "many queries":
-        query = rng.integers(0, 250, 300)
-    if make == "skewed":
-        query = np.where(rng.random(300) < 0.8, 0, rng.integers(0, 60, 300))
-    found = ordering.order_within(query, int(query.max()) + 1, values)
-    np.testing.assert_array_equal(found.row, np.lexsort((-values, query)))
-
-
 def test_the_average_over_a_long_run_of_equal_scores_is_that_of_random_orders():
     y = np.arange(400) % 7 // 5  # a chance of 1/2 at two rows of seven: the run is followed for about 300 rows
     draws = [metrics.err(y, np.random.default_rng(i).random(400), max_grade=1) for i in range(300)]
@@ -102,6 +72,9 @@ def test_empty_queries_by_each_convention(example):
     mean = {empty: metrics.ndcg(y, s, q, empty=empty) for empty in ("skip", "zero", "one")}
     total = np.nansum(values)
     assert mean == pytest.approx({"skip": total / 2, "zero": total / 3, "one": (total + 1) / 3})
+    assert [metrics.ndcg(y, s, q, empty=number) for number in (0, 1)] == [mean["zero"], mean["one"]]
+    with pytest.raises(ParameterError, match=r"empty=0\.5"):
+        metrics.ndcg(y, s, q, empty=0.5)
     with pytest.warns(UndefinedMetricWarning, match="not defined for any query"):
         assert np.isnan(metrics.average_precision([0, 0], [1, 2]))
 

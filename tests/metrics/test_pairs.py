@@ -100,7 +100,7 @@ def test_large_whole_numbers_are_compared_as_they_are():
     np.testing.assert_array_equal(wmw(y, [1, 3, 2], [0, 0, 1], per_query=True), [1.0, np.nan])
 
 
-@pytest.mark.parametrize("scores", [[1.0, np.nan], [[1.0], [2.0]]])
+@pytest.mark.parametrize("scores", [[1.0, np.nan], [[1.0], [2.0]], []])
 def test_bad_scores_are_refused(scores):
     with pytest.raises(DataError, match="score"):
         pairwise_accuracy([0, 1], scores)

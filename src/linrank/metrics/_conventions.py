@@ -26,7 +26,7 @@ class Options(TypedDict, total=False):
     gain: str | Mapping[float, float] | Sequence[float]
     discount: str
     ties: str
-    empty: str
+    empty: str | float
     threshold: float
     max_grade: float | None
     precision_over: str
@@ -48,7 +48,7 @@ class Conventions:
     ties : {"average", "input", "docid", "threshold"}
         Equal scores: the mean over all their orders; the order of the rows given; falling order of `docid` as text, as
         trec_eval does; or, for average precision alone, all retrieved at once, as scikit-learn does.
-    empty : {"skip", "zero", "one"}
+    empty : {"skip", "zero", "one"}, 0 or 1
         What a query without relevant rows (without a positive gain) counts: nothing, 0 or 1.
     threshold : float
         Rows with y >= threshold are relevant.
@@ -65,7 +65,7 @@ class Conventions:
     gain: str | Mapping[float, float] | Sequence[float] = "exponential"
     discount: str = "log2"
     ties: str = "average"
-    empty: str = "skip"
+    empty: str | float = "skip"
     threshold: float = 1.0
     max_grade: float | None = None
     precision_over: str = "all"
@@ -86,10 +86,13 @@ class Conventions:
 
     def discounts(self, n: int) -> FloatArray:
         """Discounts of the first n positions."""
-        position = np.arange(1, n + 1, dtype=np.float64)
+        out = np.arange(1.0, n + 1.0)  # in place from here on: fresh pages cost more than logarithms
         if self.discount == "log2":
-            return 1.0 / np.log2(position + 1.0)
-        return 1.0 / np.log2(np.maximum(position, 2.0))
+            out += 1.0
+        else:
+            np.maximum(out, 2.0, out=out)
+        np.log2(out, out=out)
+        return np.divide(1.0, out, out=out)
 
     def relevant(self, y: FloatArray) -> NDArray[np.bool_]:
         """Which rows are relevant."""
@@ -122,6 +125,8 @@ def conventions(metric: str, preset: str | None, options: Mapping[str, Any]) -> 
     if unknown:
         raise ParameterError(f"{metric} does not know {unknown[0]!r}: conventions are {', '.join(known)}.")
     chosen = replace(base, **options)
+    if not isinstance(chosen.empty, str) and chosen.empty in (0, 1):
+        chosen = replace(chosen, empty="one" if chosen.empty else "zero")
     if isinstance(chosen.gain, str):
         check_choice("gain", chosen.gain, GAINS)
     check_choice("discount", chosen.discount, DISCOUNTS)

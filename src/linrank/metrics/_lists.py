@@ -67,8 +67,7 @@ class RankedLists:
 
     def where_any(self, ranked: FloatArray, values: FloatArray) -> FloatArray:
         """Values of the queries in which any row has something (not 0), NaN for the others."""
-        some = np.add.reduceat(ranked != 0, self.ptr[:-1], dtype=np.int64) if ranked.size else self.length
-        return np.where(some > 0, values, np.nan)
+        return np.where(np.logical_or.reduceat(ranked != 0, self.ptr[:-1]), values, np.nan)
 
     def top(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Relevant rows among the first k, the chance of any, and all relevant rows, per query."""
@@ -134,7 +133,7 @@ def listwise(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
         lists = RankedLists(name, y, scores, qid, k, preset, options)
         values = judge(lists)
         if lists.how.empty != "skip":
-            values = np.where(np.isnan(values), EMPTY[lists.how.empty], values)
+            values = np.where(np.isnan(values), EMPTY[str(lists.how.empty)], values)
         return over_queries(name, values, lists.rows, query_weight, per_query)
 
     face: Any = metric

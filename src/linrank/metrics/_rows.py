@@ -67,6 +67,8 @@ def check_scores(scores: ArrayLike) -> FloatArray:
     s = np.ascontiguousarray(scores, dtype=np.float64)
     if s.ndim != 1:
         raise DataError(f"scores has shape {s.shape}: give one score per row.")
+    if s.size == 0:
+        raise DataError("scores is empty: give at least one row.")
     if not np.all(np.isfinite(s)):
         raise DataError("scores contains NaN or infinity: a ranking needs a finite score for every row.")
     return s
