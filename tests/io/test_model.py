@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold
 
@@ -372,3 +373,32 @@ def test_read_model_refuses_a_number_of_features_that_the_file_holds(ranker, tmp
     assert read_model(tmp_path / "m").weights.size == 4
     with pytest.raises(ModelFileError, match="leave n_features out"):
         linrank.load(tmp_path / "m", n_features=9)
+
+
+class AUCClassifier(BaseEstimator):
+    """A classifier made of a ranker, as linrank's own is."""
+
+    def __init__(self, alpha=1e-3, cv=5):
+        self.alpha, self.cv = alpha, cv
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.ranker_ = LinearRanker(alpha=self.alpha).fit(X, y == self.classes_[1])
+        self.coef_, self.intercept_, self.slope_ = self.ranker_.coef_[None, :], np.array([-0.1]), 1 / 3
+        self.n_iter_, self.n_features_in_ = self.ranker_.n_iter_, X.shape[1]
+        return self
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], [3, 7], [False, True]])
+def test_a_classifier_made_of_a_ranker(problem, tmp_path, monkeypatch, classes):
+    monkeypatch.setattr(linrank, "AUCClassifier", AUCClassifier, raising=False)
+    X, y, _ = problem
+    saved = AUCClassifier(alpha=0.5, cv=None).fit(X, np.array(classes)[(y > 1).astype(int)])
+    linrank.save(saved, tmp_path / "m")
+    loaded = linrank.load(tmp_path / "m")
+    assert loaded.get_params() == saved.get_params()
+    for name in ("classes_", "coef_", "intercept_", "slope_", "n_iter_", "n_features_in_"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(saved, name), strict=True)
+    assert loaded.ranker_.predict(X).tobytes() == saved.ranker_.predict(X).tobytes()
+    assert loaded.ranker_.alpha == 0.5
+    assert loaded.ranker_.gap_ == saved.ranker_.gap_
