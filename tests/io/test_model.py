@@ -139,10 +139,13 @@ def test_golden_files_stay_readable(path):
         X = pd.DataFrame(X, columns=loaded.feature_names_in_)
     assert loaded.predict(X).tolist() == expected
     assert loaded.gap_ > 0
+    if loaded.missing != "error":
+        empty = np.full((1, X.shape[1]), np.nan)
+        np.testing.assert_allclose(loaded.predict(empty), [loaded.fill_ @ loaded.coef_])
 
 
 def test_there_are_golden_files():
-    assert len(list(GOLDEN.glob("v1-*.json"))) >= 2
+    assert {path.stem for path in GOLDEN.glob("*.json")} >= {"v1-unnamed", "v1-named", "v1-cv", "v1-missing"}
 
 
 @pytest.mark.parametrize(
