@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ._lines import Parsed
 
+ROOM = 1.05  # times what the first part lets expect; memory that is not touched is not taken
+
+
+class _Growing:
+    """An array that grows at its end: the first part makes room for all, which is doubled where it is too little."""
+
+    def __init__(self, dtype: Any, n_parts: int) -> None:
+        self._array, self.size, self._n_parts = np.empty(0, dtype=dtype), 0, n_parts
+
+    def append(self, part: NDArray[Any]) -> None:
+        """Add at the end."""
+        end = self.size + part.size
+        if end > self._array.size:
+            room = int(ROOM * part.size * self._n_parts) if self.size == 0 else 2 * end
+            larger = np.empty(max(end, room), dtype=self._array.dtype)
+            larger[: self.size] = self._array[: self.size]
+            self._array = larger
+        self._array[self.size : end] = part
+        self.size = end
+
+    def done(self) -> NDArray[Any]:
+        """The array."""
+        return self._array[: self.size]
+
+
+def grown(parts: Iterable[Parsed], dtype: DTypeLike = np.float64, n_parts: int = 1) -> Parsed:
+    """All rows of about `n_parts` parts, the values in the type wanted, in the memory of the result and of one part."""
+    types = {"y": float, "weight": float, "comment": np.uint8, "comment_ends": np.int64, "ends": np.int64}
+    arrays = {name: _Growing(kind, n_parts) for name, kind in {**types, "column": np.int32, "value": dtype}.items()}
+    qids: list[NDArray[Any]] = []
+    weighted = False
+    for part in parts:
+        rows_before, comment_before, entries_before = (arrays[name].size for name in ("y", "comment", "column"))
+        if part.weight is not None and not weighted:
+            arrays["weight"].append(np.ones(rows_before))
+            weighted = True
+        if weighted:
+            arrays["weight"].append(np.ones(part.y.size) if part.weight is None else part.weight)
+        if part.qid is not None:
+            qids.append(part.qid)
+        for name in ("y", "comment", "column", "value"):
+            arrays[name].append(getattr(part, name))
+        arrays["comment_ends"].append(part.comment_ends + comment_before)
+        arrays["ends"].append(part.ends + entries_before)
+    done: dict[str, Any] = {name: array.done() for name, array in arrays.items()}
+    return Parsed(**{**done, "qid": _joined_ids(qids), "weight": done["weight"] if weighted else None})
+
 
 def joined(parts: list[Parsed]) -> Parsed:
-    """All rows of the parts, at least one; the list is emptied, so that memory is given back array by array."""
-    if len(parts) == 1:
-        return parts.pop()
-    fields: dict[str, list[Any]] = {name: [getattr(part, name) for part in parts] for name in Parsed._fields}
-    parts.clear()
-    for ends, of in (("ends", "column"), ("comment_ends", "comment")):
-        start = np.cumsum([0, *(array.size for array in fields[of][:-1])])
-        fields[ends] = [values + first for values, first in zip(fields[ends], start, strict=True)]
-    if any(weight is not None for weight in fields["weight"]):
-        rows = [y.size for y in fields["y"]]
-        fields["weight"] = [np.ones(n) if w is None else w for w, n in zip(fields["weight"], rows, strict=True)]
-    fields["qid"] = _same_type([ids for ids in fields["qid"] if ids is not None])
-    done: dict[str, Any] = {}
-    for name in Parsed._fields:
-        arrays = fields.pop(name)
-        done[name] = None if not arrays or arrays[0] is None else np.concatenate(arrays)
-    return Parsed(**done)
+    """All rows of the parts."""
+    return parts[0] if len(parts) == 1 else grown(parts, n_parts=len(parts))
 
 
 def part_of(rows: Parsed, start: int, stop: int) -> Parsed:
@@ -46,9 +79,10 @@ def part_of(rows: Parsed, start: int, stop: int) -> Parsed:
     )
 
 
-def _same_type(ids: list[NDArray[Any]]) -> list[NDArray[Any]]:
+def _joined_ids(parts: list[NDArray[Any]]) -> NDArray[Any] | None:
     """Query ids of all parts: integers, unless one part has strings."""
-    if not any(part.dtype == object for part in ids):
-        return ids
-    # An integer is written as it was read: in its shortest form.
-    return [part if part.dtype == object else part.astype(str).astype(object) for part in ids]
+    if not parts:
+        return None
+    if any(part.dtype == object for part in parts):  # an integer is written as it was read: in its shortest form
+        parts = [part if part.dtype == object else part.astype(str).astype(object) for part in parts]
+    return np.concatenate(parts)

@@ -34,6 +34,14 @@ def name_of(source: Source) -> str:
     return str(getattr(source, "name", "the stream"))
 
 
+def expected_blocks(source: Source) -> int:
+    """About how many blocks a file will be read in: a guess for the room to make, right if it is not packed."""
+    try:
+        return 1 + os.stat(source).st_size // BLOCK_BYTES  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return 1
+
+
 @contextmanager
 def reading(source: Source) -> Iterator[BinaryIO]:
     """The bytes of a path, of "-" (standard input) or of a binary file object; gzip and zstd are unpacked.

@@ -16,8 +16,8 @@ from .._errors import DataError, ParameterError
 from .._missing import learn_missing
 from ..kernels.svmlight import LARGEST_ID, Rules, scatter
 from ._lines import Parsed, Reader
-from ._parts import joined, part_of
-from ._streams import Source, name_of
+from ._parts import grown, joined, part_of
+from ._streams import Source, expected_blocks, name_of
 from .dataset import Comments, Dataset
 
 logger = logging.getLogger("linrank")
@@ -72,11 +72,11 @@ def read_svmlight(
     """
     shape = _Shape(n_features, dense, np.dtype(dtype), missing)
     reader = Reader(path, _rules(shape, zero_based, on_error), n_jobs)
-    parts = [part._replace(value=part.value.astype(shape.dtype, copy=False)) for part in reader]
-    if not parts:
+    rows = grown(reader, shape.dtype, expected_blocks(path))
+    if rows.y.size == 0:
         but = f" but {reader.skipped} malformed lines" if reader.skipped else ""
         raise DataError(f"{name_of(path)} holds no row{but}: check that it is a file of SVMlight or LETOR.")
-    return _dataset(joined(parts), reader, shape)
+    return _dataset(rows, reader, shape)
 
 
 def iter_svmlight(
