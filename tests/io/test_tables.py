@@ -115,8 +115,10 @@ def test_what_is_refused(change, options, words):
         from_frame(change(FRAME), **options)
 
 
-def test_missing_values():
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_missing_values(kind):
     frame = FRAME.assign(bm25=[1.0, None, 3.0], pages=pd.array([1, None, 2], dtype="Int64"))
+    frame = frame if kind == "pandas" else pa.Table.from_pandas(frame)
     np.testing.assert_array_equal(from_frame(frame, missing="keep").X, [[1, 1], [np.nan, np.nan], [3, 2]])
     np.testing.assert_array_equal(from_frame(frame, missing="zero").X, [[1, 1], [0, 0], [3, 2]])
     np.testing.assert_array_equal(from_frame(frame, missing="mean").X, [[1, 1], [2, 1.5], [3, 2]])

@@ -35,7 +35,8 @@ def dumps(model: Model) -> bytes:
         "scale": _numbers(model.scale),
         "weights": _weights(model),
     }
-    document["checksum"] = _checksum(document)
+    head = {"format": "linrank", "version": VERSION, "checksum": _checksum(document)}  # a line that can be deleted
+    document = {**head, **document}
     lines = [f"{json.dumps(key)}: {_lines(key, value)}" for key, value in document.items()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import math
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -133,7 +134,10 @@ class Model:
 
 
 def _facts(ranker: LinearPredictor) -> dict[str, Any]:
-    facts = {fact: getattr(ranker, attribute, None) for fact, attribute in FACTS.items()}
+    facts: dict[str, Any] = {fact: getattr(ranker, attribute, None) for fact, attribute in FACTS.items()}
+    for fact, value in facts.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            facts[fact] = None  # JSON has no NaN, and that of a stochastic solver's gap means that it is not known
     return {
         **facts,
         "features": int(ranker.coef_.size),

@@ -6,41 +6,43 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ._lines import Parsed
 
-GROWTH = 1.125  # large arrays are grown where they lie: the factor costs little time, and memory only until the end
+ROOM = 1.05  # times what the first part lets expect; memory that is not touched is not taken
 
 
 class _Growing:
-    """An array that grows at its end, without a second copy of it in memory."""
+    """An array that grows at its end: the first part makes room for all, which is doubled where it is too little."""
 
-    def __init__(self, dtype: Any) -> None:
-        self._array, self._size = np.empty(0, dtype=dtype), 0
+    def __init__(self, dtype: Any, n_parts: int) -> None:
+        self._array, self.size, self._n_parts = np.empty(0, dtype=dtype), 0, n_parts
 
     def append(self, part: NDArray[Any]) -> None:
         """Add at the end."""
-        end = self._size + part.size
+        end = self.size + part.size
         if end > self._array.size:
-            self._array.resize(max(end, int(GROWTH * self._array.size)), refcheck=False)
-        self._array[self._size : end] = part
-        self._size = end
+            room = int(ROOM * part.size * self._n_parts) if self.size == 0 else 2 * end
+            larger = np.empty(max(end, room), dtype=self._array.dtype)
+            larger[: self.size] = self._array[: self.size]
+            self._array = larger
+        self._array[self.size : end] = part
+        self.size = end
 
     def done(self) -> NDArray[Any]:
-        """The array, without what was left free at its end."""
-        self._array.resize(self._size, refcheck=False)
-        return self._array
+        """The array."""
+        return self._array[: self.size]
 
 
-def grown(parts: Iterable[Parsed], dtype: np.dtype[Any]) -> Parsed:
-    """All rows of the parts, the values in the type wanted; memory is that of the result and of one part."""
+def grown(parts: Iterable[Parsed], dtype: DTypeLike = np.float64, n_parts: int = 1) -> Parsed:
+    """All rows of about `n_parts` parts, the values in the type wanted, in the memory of the result and of one part."""
     types = {"y": float, "weight": float, "comment": np.uint8, "comment_ends": np.int64, "ends": np.int64}
-    arrays = {name: _Growing(kind) for name, kind in {**types, "column": np.int32, "value": dtype}.items()}
+    arrays = {name: _Growing(kind, n_parts) for name, kind in {**types, "column": np.int32, "value": dtype}.items()}
     qids: list[NDArray[Any]] = []
     weighted = False
     for part in parts:
-        rows_before, comment_before, entries_before = (arrays[name]._size for name in ("y", "comment", "column"))
+        rows_before, comment_before, entries_before = (arrays[name].size for name in ("y", "comment", "column"))
         if part.weight is not None and not weighted:
             arrays["weight"].append(np.ones(rows_before))
             weighted = True
@@ -58,7 +60,7 @@ def grown(parts: Iterable[Parsed], dtype: np.dtype[Any]) -> Parsed:
 
 def joined(parts: list[Parsed]) -> Parsed:
     """All rows of the parts."""
-    return parts[0] if len(parts) == 1 else grown(parts, np.dtype(np.float64))
+    return parts[0] if len(parts) == 1 else grown(parts, n_parts=len(parts))
 
 
 def part_of(rows: Parsed, start: int, stop: int) -> Parsed:

@@ -34,6 +34,14 @@ def name_of(source: Source) -> str:
     return str(getattr(source, "name", "the stream"))
 
 
+def expected_blocks(source: Source) -> int:
+    """About how many blocks a file will be read in: a guess for the room to make, right if it is not packed."""
+    try:
+        return 1 + os.stat(source).st_size // BLOCK_BYTES  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return 1
+
+
 @contextmanager
 def reading(source: Source) -> Iterator[BinaryIO]:
     """The bytes of a path, of "-" (standard input) or of a binary file object; gzip and zstd are unpacked.
@@ -160,11 +168,12 @@ def _filled(stream: BinaryIO, carry: Text, size: int) -> tuple[Text, bool]:
     """The bytes carried over and what follows, `size` in all, and whether the stream has ended."""
     text = np.empty(max(size, carry.size + 1), dtype=np.uint8)
     text[: carry.size] = carry
-    n = carry.size
+    n, room = carry.size, text.data
     while n < text.size:
-        data = stream.read(text.size - n)
-        if not data:
+        size_read = stream.readinto(room[n:])  # type: ignore[attr-defined]
+        if size_read is None:
+            raise BlockingIOError("the stream has nothing to read yet: open it in blocking mode")
+        if size_read == 0:
             return text[:n], True
-        text[n : n + len(data)] = np.frombuffer(data, dtype=np.uint8)
-        n += len(data)
+        n += size_read
     return text, False

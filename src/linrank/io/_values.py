@@ -13,6 +13,8 @@ from .. import solvers
 
 logger = logging.getLogger("linrank")
 
+LONGEST_DESCRIPTION = 200
+
 
 def encode(values: dict[str, Any]) -> dict[str, Any]:
     """Each value as JSON can hold it; what cannot be read back is described: {"repr": "..."}."""
@@ -26,14 +28,16 @@ def _encoded(value: Any) -> Any:
         return value
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None  # null: not known
+    if isinstance(value, float) and math.isfinite(value):
+        return value
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [_encoded(entry) for entry in value]
+        entries = [_encoded(entry) for entry in value]
+        if not any(isinstance(entry, (list, dict)) for entry in entries):
+            return entries
     name = type(value).__name__
     if dataclasses.is_dataclass(value) and getattr(solvers, name, None) is type(value):
         return {"solver": name, **encode(dataclasses.asdict(value))}  # type: ignore[arg-type]
-    return {"repr": repr(value)}
+    return {"repr": repr(value)[:LONGEST_DESCRIPTION]}
 
 
 def decode(values: dict[str, Any]) -> dict[str, Any]:

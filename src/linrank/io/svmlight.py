@@ -17,7 +17,7 @@ from .._missing import learn_missing
 from ..kernels.svmlight import LARGEST_ID, Rules, scatter
 from ._lines import Parsed, Reader
 from ._parts import grown, joined, part_of
-from ._streams import Source, name_of
+from ._streams import Source, expected_blocks, name_of
 from .dataset import Comments, Dataset
 
 logger = logging.getLogger("linrank")
@@ -72,7 +72,11 @@ def read_svmlight(
     """
     shape = _Shape(n_features, dense, np.dtype(dtype), missing)
     reader = Reader(path, _rules(shape, zero_based, on_error), n_jobs)
-    return _dataset(grown(reader, shape.dtype), reader, shape)
+    rows = grown(reader, shape.dtype, expected_blocks(path))
+    if rows.y.size == 0:
+        but = f" but {reader.skipped} malformed lines" if reader.skipped else ""
+        raise DataError(f"{name_of(path)} holds no row{but}: check that it is a file of SVMlight or LETOR.")
+    return _dataset(rows, reader, shape)
 
 
 def iter_svmlight(
@@ -184,19 +188,12 @@ def _dataset(rows: Parsed, reader: Reader, shape: _Shape) -> Dataset:
     if reader.skipped:
         logger.warning("%d lines left out so far, the first: %s", reader.skipped, reader.problems[0])
     n_rows, largest = rows.y.size, int(rows.column.max(initial=-1)) + 1
-    if n_rows == 0:
-        name = name_of(reader.source)
-        raise DataError(f"{name} holds no row{_but(reader.skipped)}: check that it is a file of SVMlight or LETOR.")
     d = largest if shape.n_features is None else shape.n_features
     X = _matrix(rows, (n_rows, d), shape)
     if shape.missing in ("zero", "mean") and np.isnan(rows.value).any():
         X = learn_missing(X, shape.missing)[0]
     comments = Comments(rows.comment, rows.comment_ends) if rows.comment.size else None
     return Dataset(X, rows.y, _fixed(rows.qid), comments, rows.weight, skipped=reader.skipped, problems=reader.problems)
-
-
-def _but(skipped: int) -> str:
-    return f" but {skipped} malformed lines" if skipped else ""
 
 
 def _matrix(rows: Parsed, size: tuple[int, int], shape: _Shape) -> Any:
