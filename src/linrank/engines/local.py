@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .._data import RankingData
 from .._errors import ParameterError
@@ -42,13 +42,15 @@ class _OneBlasThread:
 
     def __init__(self) -> None:
         self._lock, self._users = threading.Lock(), 0
+        self._controller: Any = None  # made once: finding the libraries takes longer than a small fit
         self._limits: Any = None
 
     def enter(self) -> None:
         """Count one engine more."""
         with self._lock:
             if self._users == 0:
-                self._limits = threadpool_limits(1, user_api="blas")
+                self._controller = self._controller or ThreadpoolController()
+                self._limits = self._controller.limit(limits=1, user_api="blas")
             self._users += 1
 
     def leave(self) -> None:
