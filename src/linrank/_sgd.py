@@ -99,7 +99,7 @@ class SGDRanker(LinearPredictor):
     >>> from sklearn.datasets import load_diabetes
     >>> from linrank import SGDRanker
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> ranker = SGDRanker(random_state=0).fit(X, y)
+    >>> ranker = SGDRanker(alpha=1e-2, random_state=0).fit(X, y)
     >>> round(ranker.score(X, y), 2)
     0.76
     """
