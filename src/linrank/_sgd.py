@@ -353,7 +353,8 @@ class SGDRanker(LinearPredictor):
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, (int, float, np.integer, np.floating)) or not value >= least or value != int(value):
+    number = isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value)
+    if not number or value < least or value != int(value):
         raise ParameterError(f"{name}={value!r} must be a whole number, at least {least}.")
 
 
