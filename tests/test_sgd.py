@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linrank import DataError, LinearRanker, NoPairsError, ParameterError, SGDRanker
+from linrank.losses import LOSSES
 from linrank.testing import enumerate_pairs, make_ranking
 
 RULES = ["sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos"]
@@ -73,6 +74,7 @@ def test_logistic_descends_its_own_objective(problem):
     gradient = 1e-2 * w - D.T @ expit(-D @ w) / len(D)
     assert f(w) - gradient @ gradient / 2e-2 <= f(w) <= f(np.zeros(5)) / 2  # alpha-strong convexity bounds the gap
     assert gradient @ gradient / 2e-2 < 0.01 * f(w)
+    np.testing.assert_allclose(ranker.objective_, f(w) if "logistic" in LOSSES else np.nan, rtol=1e-4)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -213,7 +215,8 @@ def test_warm_start_from_any_linear_ranker(problem, exact):
 
 BAD = [
     dict(loss="absolute"), dict(rule="adam"), dict(sampling="all"), dict(alpha=0), dict(C=-1), dict(n_steps=0),
-    dict(n_steps=1.5), dict(average="yes"), dict(scale="std"), dict(scale=[1.0, -1.0, 1, 1, 1]), dict(scale=[1.0]),
+    dict(n_steps=1.5), dict(n_steps=np.inf), dict(average="yes"),
+    dict(scale="std"), dict(scale=[1.0, -1.0, 1, 1, 1]), dict(scale=[1.0]),
     dict(validation_fraction=1.0), dict(decay=0), dict(switch=-1), dict(reservoir=0), dict(open_queries=0),
     dict(steps_per_row=0), dict(random_state="x"), dict(preferences="some"), dict(verbose="loud"),
     dict(rule="romma", loss="logistic"),

@@ -99,7 +99,7 @@ class SGDRanker(LinearPredictor):
     >>> from sklearn.datasets import load_diabetes
     >>> from linrank import SGDRanker
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> ranker = SGDRanker(random_state=0).fit(X, y)
+    >>> ranker = SGDRanker(alpha=1e-2, random_state=0).fit(X, y)
     >>> round(ranker.score(X, y), 2)
     0.76
     """
@@ -353,7 +353,8 @@ class SGDRanker(LinearPredictor):
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, (int, float, np.integer, np.floating)) or not value >= least or value != int(value):
+    number = isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value)
+    if not number or value < least or value != int(value):
         raise ParameterError(f"{name}={value!r} must be a whole number, at least {least}.")
 
 

@@ -179,23 +179,21 @@ def needs_length(rule: Any, i: Any, z: Any) -> Any:
 
 
 @inlined
-def csr_prefetch(data: Any, indices: Any, start: int, end: int) -> None:
-    """Ask for a row."""
-    for k in range(start, end, LINE):
-        prefetch(data, k)
-        prefetch(indices, k)
+def csr_product(data: Any, indices: Any, v: Any, start: int, end: int, ahead: int) -> Any:
+    """x.v of one row. Four sums at once: an addition waits for the one before.
 
-
-@inlined
-def csr_product(data: Any, indices: Any, v: Any, start: int, end: int) -> Any:
-    """x.v of one row. Four sums at once: an addition waits for the one before."""
-    whole = start + (end - start) // 4 * 4
+    Another row, from `ahead` on, is asked for on the way: all at once, its lines would keep this row's waiting.
+    """
+    whole = start + (end - start) // LINE * LINE
     za, zb, zc, zd = 0.0, 0.0, 0.0, 0.0
-    for k in range(start, whole, 4):
-        za += data[k] * v[np.uint64(indices[k])]
-        zb += data[k + 1] * v[np.uint64(indices[k + 1])]
-        zc += data[k + 2] * v[np.uint64(indices[k + 2])]
-        zd += data[k + 3] * v[np.uint64(indices[k + 3])]
+    for line in range(start, whole, LINE):
+        prefetch(data, ahead + line - start)
+        prefetch(indices, ahead + line - start)
+        for k in range(line, line + LINE, 4):
+            za += data[k] * v[np.uint64(indices[k])]
+            zb += data[k + 1] * v[np.uint64(indices[k + 1])]
+            zc += data[k + 2] * v[np.uint64(indices[k + 2])]
+            zd += data[k + 3] * v[np.uint64(indices[k + 3])]
     for k in range(whole, end):
         za += data[k] * v[np.uint64(indices[k])]
     return (za + zb) + (zc + zd)
@@ -239,11 +237,10 @@ def csr_steps(
     factor, square, total, peak = state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK]
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
-        if n + AHEAD < winner.size:
-            csr_prefetch(data, indices, indptr[winner[n + AHEAD]], indptr[winner[n + AHEAD] + 1])
-            csr_prefetch(data, indices, indptr[loser[n + AHEAD]], indptr[loser[n + AHEAD] + 1])
+        later = min(n + AHEAD, winner.size - 1)
         a0, a1, b0, b1 = indptr[first], indptr[first + 1], indptr[second], indptr[second + 1]
-        z = factor * (csr_product(data, indices, v, a0, a1) - csr_product(data, indices, v, b0, b1))
+        z = factor * csr_product(data, indices, v, a0, a1, indptr[winner[later]])
+        z -= factor * csr_product(data, indices, v, b0, b1, indptr[loser[later]])
         xx = 0.0
         if needs_length(rule, i, z):
             for k in range(a0, a1):
