@@ -18,6 +18,7 @@ from .._data import RankingData
 from .._preferences import FloatArray, IntArray, Preferences
 from ..kernels import active
 from ..kernels._scratch import Scratch
+from ..kernels.hinge import scatter_add
 from ..kernels.logistic import level_balance, to_levels
 from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, multiply_blocks, split_block
 
@@ -37,7 +38,7 @@ class EvenPairs:
             self.by_level = np.empty(s.size, dtype=np.int32)
             to_levels(self.order, levels, 0, np.empty(levels.size - 1, dtype=np.int64), self.by_level)
         self.prepare()
-        self._sum()
+        self._sum(s - sorted_s[s.size // 2])
 
     @abstractmethod
     def prepare(self) -> None:
@@ -51,20 +52,22 @@ class EvenPairs:
     def second_sums(self, within: bool, q: FloatArray, out: FloatArray) -> None:
         """Sums of q_j psi''(|s_i - s_j|) over all j but i, or those at the level of i."""
 
-    def _sum(self) -> None:
-        v, T = self.v[self.order], np.empty(self.s.size)
+    def _sum(self, s: FloatArray) -> None:
+        """Value and gradient; s are centred scores in the members' order."""
+        equal = bool(np.all(self.v == self.v[0]))  # then they need not be brought into order
+        v, T = self.v if equal else self.v[self.order], np.empty(s.size)
         even = self.first_sums(False, v, T)
         if self.by_level is not None:
             within = np.empty(T.size)
-            even -= self.first_sums(True, v[self.by_level], within)
-            T[self.by_level] -= within
-        balance = np.empty(T.size)
-        level_balance(self.levels, 0, self.v, balance)
-        linear = v * self.s * balance[self.order]
+            even -= self.first_sums(True, v if equal else v[self.by_level], within)
+            scatter_add(self.by_level, within, -1.0, 0, T.size, T)
+        slope = np.empty(T.size)
+        level_balance(self.levels, 0, self.v, slope)
+        linear = self.v * s * slope
         self.value = float(linear.sum()) + even
         self.spread = float(np.abs(linear).sum()) + abs(even)
-        balance[self.order] += T
-        self.gradient = self.v * balance
+        scatter_add(self.order, T, 1.0, 0, T.size, slope)
+        self.gradient = self.v * slope
 
     def second(self, q: FloatArray) -> FloatArray:
         """Sum of q_j phi''(s_i - s_j) over the partners of each member, those at other levels."""
@@ -73,7 +76,7 @@ class EvenPairs:
         if self.by_level is not None:
             within = np.empty(q.size)
             self.second_sums(True, q[self.by_level], within)
-            sums[self.by_level] -= within
+            scatter_add(self.by_level, within, -1.0, 0, sums.size, sums)
         answer = np.empty(q.size)
         answer[self.order] = sums
         return answer
