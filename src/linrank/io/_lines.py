@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._errors import FileFormatError
 from ..engines.local import count_threads
 from ..kernels import svmlight as kernels
-from ..kernels.svmlight import Counts, Entries, Rows, Rules
+from ..kernels.text import Counts, Entries, Rows, Rules, empty_rows, gather, measure
 from ._streams import Source, Text, blocks, name_of, reading
 
 #: What should be where a line is wrong, by the kernel's code.
@@ -136,8 +136,8 @@ class Reader:
 
 def parse_block(text: Text, rules: Rules) -> _Outcome:
     """Parse whole lines."""
-    n_lines, n_colons = kernels.measure(text, text.size)
-    rows = kernels.empty_rows(n_lines)
+    n_lines, n_colons = measure(text, text.size)
+    rows = empty_rows(n_lines)
     hard = np.empty((n_colons + n_lines, 3), dtype=np.int32)  # memory that is not touched is not taken
     entries = Entries(np.empty(n_colons, dtype=np.int32), np.empty(n_colons), hard)
     bad = np.empty((n_lines, 3), dtype=np.int32)
@@ -165,7 +165,7 @@ def parse_block(text: Text, rules: Rules) -> _Outcome:
 def _pieces(text: Text, start: NDArray[np.int32], stop: NDArray[np.int32]) -> tuple[Text, NDArray[np.int64]]:
     ends = np.cumsum(stop - start, dtype=np.int64)
     out = np.empty(int(ends[-1]) if ends.size else 0, dtype=np.uint8)
-    kernels.gather(text, start, stop, out)
+    gather(text, start, stop, out)
     return out, ends
 
 

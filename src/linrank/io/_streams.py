@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import FileFormatError, LinrankError, ParameterError
-from ..kernels.svmlight import last_line_end
+from ..kernels.text import last_line_end
 from ._files import PathLike
 
 Source = PathLike | BinaryIO

@@ -14,7 +14,8 @@ from numpy.typing import DTypeLike, NDArray
 from .._data import check_choice
 from .._errors import DataError, ParameterError
 from .._missing import learn_missing
-from ..kernels.svmlight import LARGEST_ID, Rules, scatter
+from ..kernels.svmlight import LARGEST_ID
+from ..kernels.text import Rules, scatter
 from ._lines import Parsed, Reader
 from ._parts import grown, joined, part_of
 from ._streams import Source, expected_blocks, name_of

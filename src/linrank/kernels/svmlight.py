@@ -6,15 +6,15 @@ wrong is recorded by position and code, never raised.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._jit import inlined, uncounted
 from .decimal import FLOAT, HARD, HUGE, NAN, NINE, ZERO, U, number
+from .text import COLON, NEWLINE, Counts, Entries, Rows, Rules
 
-NEWLINE, RETURN, BLANK, TAB, HASH, COLON = 10, 13, 32, 9, 35, 58
+RETURN, BLANK, TAB, HASH = 13, 32, 9, 35
 Q, C = 113, 99
 #: What can be wrong with a line.
 GOOD, LABEL, GAP, FEATURE, NO_COLON, VALUE, TOO_LARGE, TOO_LOW, TOO_HIGH, TWICE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
@@ -28,74 +28,6 @@ MOST_NEGATIVE = U(2**63)
 LARGEST_ID = 2**31 - 2
 
 
-class Rules(NamedTuple):
-    """First and last feature id, float32 wanted, NaN allowed, bad lines left out."""
-
-    first_id: int
-    last_id: int
-    single: bool
-    keep_nan: bool
-    skip: bool
-
-
-class Rows(NamedTuple):
-    """One entry per row; positions are those in the text."""
-
-    y: NDArray[np.float64]
-    cost: NDArray[np.float64]
-    qid: NDArray[np.int64]
-    qid_from: NDArray[np.int32]
-    qid_to: NDArray[np.int32]
-    comment_from: NDArray[np.int32]
-    comment_to: NDArray[np.int32]
-    line: NDArray[np.int32]
-    end: NDArray[np.int64]  # of its entries
-
-
-def empty_rows(n: int) -> Rows:
-    """Room for n rows."""
-    types = (np.float64, np.float64, np.int64, *[np.int32] * 5, np.int64)
-    return Rows._make(np.empty(n, dtype=kind) for kind in types)
-
-
-class Entries(NamedTuple):
-    """One entry per feature value; `hard`: (row, column, position) of each number that the caller must round."""
-
-    column: NDArray[np.int32]
-    value: NDArray[np.float64]
-    hard: NDArray[np.int32]
-
-
-class Counts(NamedTuple):
-    """What `parse` found: `texts` are query ids that are not integers in their shortest form."""
-
-    rows: int
-    entries: int
-    lines: int
-    hard: int
-    bad: int
-    texts: int
-    costs: int
-
-
-@uncounted
-def measure(text: Any, end: int) -> tuple[int, int]:
-    """Line feeds and colons in text[:end]: at most so many rows and entries."""
-    lines, colons = 0, 0
-    for i in range(end):
-        lines += text[i] == NEWLINE
-        colons += text[i] == COLON
-    return lines, colons
-
-
-@uncounted
-def last_line_end(text: Any, end: int) -> int:
-    """The position after the last line feed in text[:end], 0 if there is none."""
-    while end > 0 and text[end - 1] != NEWLINE:
-        end -= 1
-    return end
-
-
 @inlined
 def _is_blank(c: int) -> bool:
     return c == BLANK or c == TAB or c == RETURN
@@ -104,26 +36,6 @@ def _is_blank(c: int) -> bool:
 @inlined
 def _ends_token(c: int) -> bool:
     return c == BLANK or c == NEWLINE or c == HASH or c == TAB or c == RETURN
-
-
-@uncounted
-def gather(text: Any, start: Any, stop: Any, out: Any) -> None:
-    """The pieces text[start:stop], one after the other."""
-    k = 0
-    for row in range(start.size):
-        for i in range(start[row], stop[row]):
-            out[k] = text[i]
-            k += 1
-
-
-@uncounted
-def scatter(column: Any, value: Any, end: Any, out: Any) -> None:
-    """Entries of rows into a dense matrix of zeros."""
-    k = 0
-    for row in range(end.size):
-        while k < end[row]:
-            out[row, column[k]] = value[k]
-            k += 1
 
 
 @inlined
