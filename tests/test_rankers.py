@@ -346,7 +346,7 @@ def test_graphs_for_every_loss(loss):
     assert every.score(X, y, qid) == pytest.approx(full.score(X, y, qid))
     steps = fit(np.array([[0.0, 1.0, 2.0], [1.0, 2.0, 2.0]]))
     assert steps.objective_ == pytest.approx(chain.objective_, rel=1e-7)
-    both = fit([(0, 1), (1, 0), (7, 9)])
+    both = fit([(0, 1), (1, 0, 1.0), (7, 9)])
     np.testing.assert_allclose(both.coef_, 0.0, atol=1e-4)
 
 

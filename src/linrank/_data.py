@@ -165,10 +165,10 @@ def check_preferences(preferences: Any) -> FloatArray | None:
         check_choice("preferences", preferences, PREFERENCES)
         return None
     try:
-        edges = np.asarray(preferences, dtype=np.float64)
+        edges = np.array([[*edge, 1.0] if len(edge) == 2 else [*edge] for edge in preferences], dtype=np.float64)
     except (ValueError, TypeError):
         edges = np.empty(0)
-    if edges.ndim != 2 or edges.shape[1] not in (2, 3) or edges.shape[0] == 0:
+    if edges.ndim != 2 or edges.shape[1] != 3 or edges.shape[0] == 0:
         raise ParameterError(
             "preferences must be 'full', 'chain' or a list of edges (lower level, higher level[, weight]) "
             "between values of y."
@@ -178,8 +178,6 @@ def check_preferences(preferences: Any) -> FloatArray | None:
     if np.any(edges[:, 0] == edges[:, 1]):
         level = edges[edges[:, 0] == edges[:, 1]][0, 0]
         raise ParameterError(f"preferences joins level {level:g} to itself: drop that edge.")
-    if edges.shape[1] == 2:
-        edges = np.column_stack([edges, np.ones(len(edges))])
     if np.any(edges[:, 2] < 0):
         raise ParameterError("preferences holds a negative weight: turn the edge around instead.")
     return edges
