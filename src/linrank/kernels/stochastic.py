@@ -31,6 +31,7 @@ CANCELLED = 1e-4  # of the peak
 LONGEST, SHORTEN = 1e120, 1e-30  # of ROMMA's |w|^2, and by what w is multiplied there
 AHEAD = 3  # steps; rows lie anywhere in memory, so they are asked for before they are needed
 LINE = 8  # entries prefetched at a time: a cache line of float64
+U1, U2, U3, U4 = (np.uint64(k) for k in (1, 2, 3, 4))
 PARALLEL = 1e-12  # relative; below it the determinant of x and w is rounding
 
 
@@ -180,22 +181,24 @@ def needs_length(rule: Any, i: Any, z: Any) -> Any:
 
 @inlined
 def csr_product(data: Any, indices: Any, v: Any, start: int, end: int, ahead: int) -> Any:
-    """x.v of one row. Four sums at once: an addition waits for the one before.
+    """x.v of one row. Four sums at once: an addition waits for the one before. Unsigned places need no test of sign.
 
     Another row, from `ahead` on, is asked for on the way: all at once, its lines would keep this row's waiting.
     """
-    whole = start + (end - start) // LINE * LINE
+    k, whole, stop = np.uint64(start), np.uint64(start + (end - start) // 4 * 4), np.uint64(end)
     za, zb, zc, zd = 0.0, 0.0, 0.0, 0.0
-    for line in range(start, whole, LINE):
-        prefetch(data, ahead + line - start)
-        prefetch(indices, ahead + line - start)
-        for k in range(line, line + LINE, 4):
-            za += data[k] * v[np.uint64(indices[k])]
-            zb += data[k + 1] * v[np.uint64(indices[k + 1])]
-            zc += data[k + 2] * v[np.uint64(indices[k + 2])]
-            zd += data[k + 3] * v[np.uint64(indices[k + 3])]
-    for k in range(whole, end):
+    while k < whole:
+        prefetch(data, ahead)
+        prefetch(indices, ahead)
+        ahead += 4
         za += data[k] * v[np.uint64(indices[k])]
+        zb += data[k + U1] * v[np.uint64(indices[k + U1])]
+        zc += data[k + U2] * v[np.uint64(indices[k + U2])]
+        zd += data[k + U3] * v[np.uint64(indices[k + U3])]
+        k += U4
+    while k < stop:
+        za += data[k] * v[np.uint64(indices[k])]
+        k += U1
     return (za + zb) + (zc + zd)
 
 
@@ -211,18 +214,28 @@ def csr_length(data: Any, indices: Any, metric: Any, x: Any, start: int, end: in
 
 
 @inlined
+def add_entry(value: Any, j: Any, metric: Any, v: Any, b: Any, total: Any, k: Any) -> Any:
+    """Add k metric_j value to v_j, and total times that to b_j; returns the change of |v|^2."""
+    old, e = v[j], k * np.float64(value)
+    new = old + (e if metric is None else e * metric[j])
+    v[j] = new
+    if b is not None:
+        b[j] += total * (new - old)
+    return e * (old + new)
+
+
+@inlined
 def csr_add(data: Any, indices: Any, metric: Any, v: Any, b: Any, total: Any, k: Any, start: int, end: int) -> Any:
     """Add k metric_j x_j to v and total times that to b, for one row x; returns the change of |v|^2."""
-    change = 0.0
-    for p in range(start, end):
-        j = np.uint64(indices[p])
-        old, e = v[j], k * np.float64(data[p])
-        new = old + (e if metric is None else e * metric[j])
-        v[j] = new
-        change += e * (old + new)
-        if b is not None:
-            b[j] += total * (new - old)
-    return change
+    p, whole, stop = np.uint64(start), np.uint64(start + (end - start) // 2 * 2), np.uint64(end)
+    even, odd = 0.0, 0.0
+    while p < whole:
+        even += add_entry(data[p], np.uint64(indices[p]), metric, v, b, total, k)
+        odd += add_entry(data[p + U1], np.uint64(indices[p + U1]), metric, v, b, total, k)
+        p += U2
+    if p < stop:
+        even += add_entry(data[p], np.uint64(indices[p]), metric, v, b, total, k)
+    return even + odd
 
 
 @kernel
