@@ -1,4 +1,4 @@
-"""Models for other systems: each target is a function of the weights to text, and an independent reader of that text."""
+"""Models for other systems: each target is a function of the weights to text, and an independent reader of it."""
 
 from __future__ import annotations
 
