@@ -29,8 +29,8 @@ def test_contributions_are_exact_and_sorted(seed, d):
     assert np.all(np.diff(np.abs(found.contributions)) <= 0)
     assert found.difference == math.fsum(ranker.coef_ * (a - b))
     assert found.names == tuple(f"feature {j + 1}" for j in found.features)
-    for values, given in ((found.a, a), (found.b, b), (found.weights, ranker.coef_)):
-        assert np.array_equal(values, given[found.features])
+    for values, row in ((found.a, a), (found.b, b), (found.weights, ranker.coef_)):
+        assert np.array_equal(values, row[found.features])
     back = ranker.explain(b, a)
     assert back.difference == -found.difference
     assert sorted(found.features) == list(range(d))

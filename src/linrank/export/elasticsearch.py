@@ -1,7 +1,8 @@
 """Elasticsearch LTR plugin and OpenSearch LTR: the body of a POST to ``_ltr/_featureset/<set>/_createmodel``.
 
 Its model is a ``model/linear``. A feature that does not match counts 0, and a weight is a float32 there. There is no
-place for an offset, which becomes the weight of a feature ``linrank_offset``: define it as a constant_score query that matches everything.
+place for an offset, which becomes the weight of a feature ``linrank_offset``: define it as a constant_score query
+that matches everything.
 """
 
 from __future__ import annotations

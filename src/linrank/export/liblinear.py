@@ -1,7 +1,7 @@
 """LIBLINEAR: the text of a regression model, whose ``predict`` prints the scores.
 
-Features go by number from 1, in the order of the ranker; an offset is the weight of the bias. Absent features count 0.
-linrank reads it too (`linrank.load`), without the bias.
+Features go by number from 1, in the order of the ranker; an offset is the weight of the bias. Absent features count
+0. linrank reads it too (`linrank.load`), without the bias.
 """
 
 from __future__ import annotations

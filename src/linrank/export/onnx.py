@@ -1,7 +1,8 @@
 """ONNX: input ``X`` (rows, features), output ``scores`` (rows, 1).
 
-In float32 it is one ``ai.onnx.ml.LinearRegressor`` node, in float64 a matrix product and a sum. Where the ranker replaces
-missing values, NaN is replaced within the graph. Features go by position; their names are kept in the metadata.
+In float32 it is one ``ai.onnx.ml.LinearRegressor`` node, in float64 a matrix product and a sum. Where the ranker
+replaces missing values, NaN is replaced within the graph. Features go by position; their names are kept in the
+metadata.
 """
 
 from __future__ import annotations

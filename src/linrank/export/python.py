@@ -1,7 +1,7 @@
 """Python: a file with one function of a mapping from names to values, which needs nothing but Python itself.
 
-Every name is possible. A value that is absent, None or NaN is missing: an error that names it, or what the ranker puts in
-its place.
+Every name is possible. A value that is absent, None or NaN is missing: an error that names it, or what the ranker
+puts in its place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """RankLib: its linear regression's model text, which RankLib's ``-load`` and Elasticsearch's ``model/ranklib`` read.
 
-Features go by number from 1, in the order of the ranker; number 0 is the offset. RankLib reads data as float32 and takes
-absent features for 0.
+Features go by number from 1, in the order of the ranker; number 0 is the offset. RankLib reads data as float32 and
+takes absent features for 0.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Solr: a LinearModel of its learning-to-rank module, to be PUT to ``schema/model-store``.
 
 Solr keeps weights as float32, computes in float32 and takes a missing feature for the default value of the feature
-store, 0 if there is none. It has no place for an offset, which becomes the weight of a feature ``linrank_offset``: define
-it as a ValueFeature with the value 1.
+store, 0 if there is none. It has no place for an offset, which becomes the weight of a feature ``linrank_offset``:
+define it as a ValueFeature with the value 1.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute(f"CREATE TABLE {table} ({', '.join(quoted(name) + ' REAL' for name in names)})")
-        rows = np.where(np.isnan(X), None, X.astype(object)).tolist()
+        rows = [[None if np.isnan(value) else value for value in row] for row in X.tolist()]
         connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)
         return np.array([row[-1] for row in connection.execute(statement)], dtype=np.float64)
     finally:

@@ -1,7 +1,7 @@
 """SVMrank (and SVM-light): a linear model with one support vector, the weights.
 
-``svm_rank_classify`` reads it, with weights as float32; linrank reads it too (`linrank.load`). Features go by number from
-1, in the order of the ranker. The threshold b is minus the offset. Absent features count 0.
+``svm_rank_classify`` reads it, with weights as float32; linrank reads it too (`linrank.load`). Features go by number
+from 1, in the order of the ranker. The threshold b is minus the offset. Absent features count 0.
 """
 
 from __future__ import annotations
