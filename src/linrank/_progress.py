@@ -14,11 +14,18 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """A solver's callback. Silent, and without importing rich, unless verbose > 0."""
+    """A solver's callback. Silent, and without importing rich, unless verbose > 0.
 
-    def __init__(self, verbose: int, data: RankingData | str) -> None:
+    Time left is told from the gap that is the goal, or from the number of steps to make.
+    """
+
+    def __init__(
+        self, verbose: int, data: RankingData | str, *, goal: float | None = None, n_steps: int | None = None
+    ) -> None:
         self.verbose = int(verbose)
         self.data = data
+        self.goal, self.n_steps = goal, n_steps
+        self._shown: list[Iteration] = []
         self._calls = 0
         self._begin = time.perf_counter()
         self._console: Any = None
@@ -57,7 +64,8 @@ class Progress:
         self._hidden = iteration
         self._calls += 1
         if self._live is not None:
-            self._live.update(line(iteration))
+            self._shown.append(iteration)
+            self._live.update(line(iteration) + left(seconds_left(self._shown, self.goal, self.n_steps)))
         elif self.verbose > 1 or self._calls & (self._calls - 1) == 0:
             self._console.print(line(iteration), soft_wrap=True)
             self._hidden = None
@@ -117,3 +125,27 @@ def line(iteration: Iteration) -> str:
     n, objective, gap, seconds = iteration
     bound = "" if math.isnan(gap) else f"   gap {gap:.1e}"  # a stochastic solver has no certificate
     return f"iteration {n:4d}   objective {objective:.6f}{bound}   {seconds:6.2f} s"
+
+
+def seconds_left(history: list[Iteration], goal: float | None, n_steps: int | None) -> float | None:
+    """How long it will take: steps in proportion; a gap as it has fallen of late, by a constant factor a second.
+
+    None where nothing can be said: too few iterations, or a gap that does not fall. A guess, as solvers speed up.
+    """
+    last = history[-1]
+    if n_steps is not None:
+        return last.seconds * (n_steps - last.iteration) / max(1, last.iteration)
+    if goal is None or len(history) < 3:
+        return None
+    first = history[max(0, len(history) // 2 - 1)]
+    if not 0 < last.gap < first.gap or last.seconds <= first.seconds:
+        return None
+    rate = math.log(first.gap / last.gap) / (last.seconds - first.seconds)
+    return max(0.0, math.log(last.gap / goal) / rate)
+
+
+def left(seconds: float | None) -> str:
+    """Time left as text."""
+    if seconds is None:
+        return ""
+    return f"   about {seconds:.0f} s left" if seconds < 120 else f"   about {seconds / 60:.0f} min left"
