@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
@@ -13,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._data import encode_queries
 from ._errors import DataError, ParameterError
+from ._explanation import Explanation, as_row, explain_difference
+from ._exports import Exports
 from ._labels import split_labels
 from ._missing import fill_missing
 from ._preferences import FloatArray
@@ -21,8 +24,8 @@ from .losses import LOSSES
 from .metrics import pairwise_accuracy
 
 
-class LinearPredictor(BaseEstimator, ABC):
-    """Scores, positions and accuracy from `coef_`; subclasses fit it."""
+class LinearPredictor(Exports, BaseEstimator, ABC):
+    """Scores, positions, accuracy, explanations and exports from `coef_`; subclasses fit it."""
 
     # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
     __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
@@ -106,3 +109,27 @@ class LinearPredictor(BaseEstimator, ABC):
             query_weighting=self.query_weighting,
         )
         return accuracy
+
+    def explain(self, a: Any, b: Any) -> Explanation:
+        """Why row `a` scores above (or below) row `b`: the exact contribution w_j (a_j - b_j) of each feature.
+
+        Parameters
+        ----------
+        a, b : (d,) or (1, d)
+            Rows: arrays, lists, sparse rows, or rows of a dataframe. Missing values are replaced as in `predict`.
+
+        Returns
+        -------
+        Explanation
+            Features by the size of their contribution; `print` it.
+        """
+        check_is_fitted(self)
+        rows = []
+        for row in (a, b):
+            checked = fill_missing(as_row(row), self.fill_)
+            validate_data(self, as_row(row), reset=False, skip_check_array=True)
+            if checked.shape[0] != 1:
+                raise DataError(f"explain compares two rows, but was given {checked.shape[0]} at once: give one each.")
+            rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])
+        names = getattr(self, "feature_names_in_", None)
+        return explain_difference(self.coef_, rows[0], rows[1], names)

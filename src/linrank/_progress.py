@@ -14,12 +14,25 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """A solver's callback. Silent, and without importing rich, unless verbose > 0."""
+    """A solver's callback. Silent, and without importing rich, unless verbose > 0.
 
-    def __init__(self, verbose: int, data: RankingData | str, loss: str | None = None) -> None:
+    A live line tells the time left, by the gap's way to `goal` or by the steps made of `n_steps`.
+    """
+
+    def __init__(
+        self,
+        verbose: int,
+        data: RankingData | str,
+        loss: str | None = None,
+        *,
+        goal: float | None = None,
+        n_steps: int | None = None,
+    ) -> None:
         self.verbose = int(verbose)
         self.loss = loss
         self.data = data
+        self.goal, self.n_steps = goal, n_steps
+        self._shown: list[Iteration] = []
         self._calls = 0
         self._begin = time.perf_counter()
         self._console: Any = None
@@ -58,7 +71,8 @@ class Progress:
         self._hidden = iteration
         self._calls += 1
         if self._live is not None:
-            self._live.update(line(iteration, self.loss))
+            self._shown.append(iteration)
+            self._live.update(line(iteration, self.loss) + left(seconds_left(self._shown, self.goal, self.n_steps)))
         elif self.verbose > 1 or self._calls & (self._calls - 1) == 0:
             self._console.print(line(iteration, self.loss), soft_wrap=True)
             self._hidden = None
@@ -120,3 +134,27 @@ def line(iteration: Iteration, loss: str | None = None) -> str:
     if loss == "logistic" and (least := 1.0 - objective / math.log(2.0)) > 0:
         bound += f"   WMW > {least:.3f}"  # RankNCG's (9): a wrong pair costs log 2 or more
     return f"iteration {n:4d}   objective {objective:.6f}{bound}   {seconds:6.2f} s"
+
+
+def seconds_left(history: list[Iteration], goal: float | None, n_steps: int | None) -> float | None:
+    """How long it will take: steps in proportion; a gap as it has fallen of late, by a constant factor a second.
+
+    None where nothing can be said: too few iterations, or a gap that does not fall. A guess, as solvers speed up.
+    """
+    last = history[-1]
+    if n_steps is not None:
+        return last.seconds * (n_steps - last.iteration) / max(1, last.iteration)
+    if goal is None or len(history) < 3:
+        return None
+    first = history[max(0, len(history) // 2 - 1)]
+    if not 0 < last.gap < first.gap or last.seconds <= first.seconds:
+        return None
+    rate = math.log(first.gap / last.gap) / (last.seconds - first.seconds)
+    return max(0.0, math.log(last.gap / goal) / rate)
+
+
+def left(seconds: float | None) -> str:
+    """Time left as text."""
+    if seconds is None:
+        return ""
+    return f"   about {seconds:.0f} s left" if seconds < 120 else f"   about {seconds / 60:.0f} min left"

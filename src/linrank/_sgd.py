@@ -174,7 +174,7 @@ class SGDRanker(LinearPredictor):
         data = RankingData(X, y, qid, **weights, preferences=self.preferences)
         seed = make_seed(self.random_state)
         train, held_out = hold_out(data, self.validation_fraction, seed) if self.early_stopping else (data, None)
-        with LocalEngine(train) as engine, Progress(self.verbose, train) as progress:
+        with LocalEngine(train) as engine, Progress(self.verbose, train, n_steps=int(self.n_steps)) as progress:
             scale = engine.column_scale() if self.scale is True else self._given_scale(data.n_features)
             run = Run(rule, train, scale, self.sampling, engine)
             begun = self._begin(run, seed, start)

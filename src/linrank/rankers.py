@@ -178,7 +178,8 @@ class LinearRanker(LinearPredictor):
             query_weighting=self.query_weighting,
         )
         engine = LocalEngine(data, self.n_jobs)
-        with engine, Progress(self.verbose, data, self.loss) as progress:
+        goal = getattr(self.solver, "tol", self.tol) * LOSSES[self.loss].value_at_zero
+        with engine, Progress(self.verbose, data, self.loss, goal=goal) as progress:
             scale = engine.column_scale() if self.scale else None
             objective = Objective(engine, LOSSES[self.loss], float(self.alpha), data.n_features, scale)
             risk_key = (data.fingerprint(), self.loss, bool(self.scale)) if self.warm_start else None

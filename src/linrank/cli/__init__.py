@@ -2,62 +2,73 @@
 
 from __future__ import annotations
 
-import os
+import importlib
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from .. import __version__
 
+#: In the order of `linrank --help`; each is a module of this package with a command of that name.
+COMMANDS = ("demo", "train", "predict", "evaluate", "tune", "compare", "inspect", "convert", "export", "explain")
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class Commands(click.Group):
+    """Finds a command in the module of its name; every failure is one sentence and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of COMMANDS."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now; None if there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f".{cmd_name}", __name__), cmd_name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C is reported here, before click prints an empty line of its own."""
+        from ._failures import Interrupted
+
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> Any:
+        """Run a command line and exit: 0 if all went well, 1 for a failure, 2 for a usage error, 130 for Ctrl-C."""
+        from ._failures import guarded
+
+        given = list(sys.argv[1:] if args is None else args)
+        debug = "--debug" in given  # wherever it stands
+        rest = [word for word in given if word != "--debug"]
+        sys.exit(guarded(lambda: super(Commands, self).main(rest, prog_name, standalone_mode=False), debug))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="linrank")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.pass_context
-def cli(context: click.Context, debug: bool) -> None:
-    """Linear learning to rank at the cost of a sort."""
-    context.obj = {"debug": debug}
+def cli(debug: bool) -> None:
+    """Linear learning to rank at the cost of a sort.
 
+    \b
+    A first model and what it is worth:
+      linrank train train.txt -o model.json --valid vali.txt
+      linrank evaluate model.json test.txt --metric ndcg@10 --metric map
+      linrank predict model.json test.txt --rank > run.txt
+      linrank export model.json --to solr --verify test.txt
 
-@cli.command()
-@click.option("--alpha", default=1e-3, show_default=True, help="Strength of the regulariser.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the held-out split.")
-def demo(alpha: float, seed: int) -> None:
-    """Train, evaluate and show a ranking model on data that comes with scikit-learn.
-
-    Ranks 442 diabetes patients by how far their disease progresses within a year.
+    Data is SVMlight / LETOR text, CSV, TSV, Parquet or Arrow, by its ending; "-" is standard input. Results go to
+    standard output, progress and messages to standard error. Exit codes: 0 fine, 1 failure, 2 wrong usage, 130
+    interrupted.
     """
-    from .demo import run
-
-    run(alpha, seed)
 
 
 def main() -> None:
-    """Run the command line: errors are one sentence on standard error, exit code 1; usage errors 2."""
-    try:
-        code = cli(standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.Exit as done:
-        code = done.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("Stopped.", err=True)
-        code = 130
-    except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
-    except Exception as error:
-        if "--debug" in sys.argv:
-            raise
-        code = _report(error)
-    sys.exit(code or 0)
-
-
-def _report(error: Exception) -> int:
-    from .._errors import LinrankError
-
-    text = str(error) if isinstance(error, (LinrankError, OSError)) else f"{type(error).__name__}: {error}"
-    click.echo(f"Error: {text} (--debug shows where)", err=True)
-    return 1
+    """Run the command line."""
+    cli(prog_name="linrank")

@@ -1,10 +1,11 @@
 """Data in, models out."""
 
 from ._columns import GUESSES
+from ._csv import write_csv
 from .dataset import Comments, Dataset
 from .frames import from_frame
 from .model import Model, load, read_model, save
-from .read import format_of, read
+from .read import format_of, has_side_files, read
 from .svmlight import count_features, iter_svmlight, read_svmlight
 from .write import write_parquet, write_svmlight
 
@@ -16,12 +17,14 @@ __all__ = [
     "count_features",
     "format_of",
     "from_frame",
+    "has_side_files",
     "iter_svmlight",
     "load",
     "read",
     "read_model",
     "read_svmlight",
     "save",
+    "write_csv",
     "write_parquet",
     "write_svmlight",
 ]

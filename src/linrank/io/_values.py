@@ -53,7 +53,9 @@ def decode(values: dict[str, Any]) -> dict[str, Any]:
 
 def _decoded(name: str, value: Any) -> Any:
     if isinstance(value, list):
-        if any(isinstance(entry, (list, dict)) for entry in value):
+        if any(isinstance(entry, list) for entry in value):
+            return _table(name, value)
+        if any(isinstance(entry, dict) for entry in value):
             raise ValueError(f"{name!r} is a list of something else than numbers or texts")
         return np.array(value)
     if not isinstance(value, dict):
@@ -65,3 +67,11 @@ def _decoded(name: str, value: Any) -> Any:
         return kind(**{key: entry for key, entry in value.items() if key != "solver"})
     except (TypeError, ValueError):
         raise ValueError(f"{name!r} has fields that {value['solver']} does not have") from None
+
+
+def _table(name: str, rows: list[Any]) -> Any:
+    """Rows of numbers, all of one length: the edges of a preference graph."""
+    sizes = {len(row) if isinstance(row, list) else -1 for row in rows}
+    if len(sizes) > 1 or not all(type(entry) in (int, float) for row in rows for entry in row):
+        raise ValueError(f"{name!r} is a list of something else than numbers or texts")
+    return np.array(rows, dtype=np.float64)

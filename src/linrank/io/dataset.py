@@ -108,11 +108,14 @@ class Dataset:
         """SVMlight's name for the row weights."""
         return self.sample_weight
 
-    def document_ids(self) -> list[str]:
-        """The id of each row: what follows ``docid =`` in its comment, else the comment, else its number from 1."""
+    def document_ids(self, first: int = 1) -> list[str]:
+        """The id of each row: what follows ``docid =`` in its comment, else the comment, else its number.
+
+        Rows are numbered from `first`: in a chunk of a file, one more than the rows before it.
+        """
         texts = self.comments if self.comments is not None else [""] * self.n_rows
         found = [(DOCID.search(text), text.strip()) for text in texts]
-        return [match[1] if match else text or str(row) for row, (match, text) in enumerate(found, 1)]
+        return [match[1] if match else text or str(row) for row, (match, text) in enumerate(found, first)]
 
     def rows(self, start: int, stop: int) -> Dataset:
         """The rows from `start` up to `stop`."""

@@ -24,6 +24,7 @@ FORMATS = ("svmlight", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 ENDINGS |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 PACKED = (".gz", ".zst")
+SIZES, WEIGHTS = (".query", ".group"), (".weight",)  # endings of LightGBM's files beside the data
 
 
 def format_of(path: Source) -> str:
@@ -95,16 +96,21 @@ def read(
     return (read_parquet if kind == "parquet" else read_arrow)(path, columns, missing, dtype)
 
 
+def has_side_files(path: Source) -> bool:
+    """Whether LightGBM's files lie beside an SVMlight file, so that it must be read with `read`."""
+    return any(_side_path(path, endings) is not None for endings in (SIZES, WEIGHTS))
+
+
 def _with_side_files(data: Dataset, path: Source) -> Dataset:
     """The data with what LightGBM keeps in files beside it."""
     words = ["format: SVMlight"]
-    sizes, file = _side_file(path, (".query", ".group"))
+    sizes, file = _side_file(path, SIZES)
     if sizes is not None and data.qid is not None:
         words.append(f"query: qid of each row ({file} is not used)")
     elif sizes is not None:
         data = replace(data, qid=_query_numbers(sizes, data, str(file)))
         words.append(f"query: sizes in {file}")
-    weights, file = _side_file(path, (".weight",))
+    weights, file = _side_file(path, WEIGHTS)
     if weights is not None and data.sample_weight is not None:
         words.append(f"weight: cost of each row ({file} is not used)")
     elif weights is not None:
@@ -116,15 +122,19 @@ def _with_side_files(data: Dataset, path: Source) -> Dataset:
 
 
 def _side_file(path: Source, endings: tuple[str, ...]) -> tuple[FloatArray | None, Path | None]:
-    if not isinstance(path, (str, os.PathLike)):
+    file = _side_path(path, endings)
+    if file is None:
         return None, None
-    for base in dict.fromkeys([Path(path), _unpacked(Path(path))]):
-        for ending in endings:
-            file = base.with_name(base.name + ending)
-            if file.is_file():
-                with reading(file) as stream:
-                    return _column(stream.read(), file), file
-    return None, None
+    with reading(file) as stream:
+        return _column(stream.read(), file), file
+
+
+def _side_path(path: Source, endings: tuple[str, ...]) -> Path | None:
+    if not isinstance(path, (str, os.PathLike)) or os.fspath(path) == "-":
+        return None
+    bases = dict.fromkeys([Path(path), _unpacked(Path(path))])
+    beside = [base.with_name(base.name + ending) for base in bases for ending in endings]
+    return next((file for file in beside if file.is_file()), None)
 
 
 def _column(text: bytes, file: Path) -> FloatArray:

@@ -53,22 +53,28 @@ def write_svmlight(
         Number the features from 0 and not from 1.
     """
     data = _checked(X, y, qid, comments, sample_weight)
+    with replacing(path) as file, _packed(file, path) as out:
+        for text in svmlight_text(data, zero_based):
+            out.write(text)
+
+
+def svmlight_text(data: Dataset, zero_based: bool = False) -> Iterator[bytes]:
+    """The text of `write_svmlight`, some rows at a time."""
     labels = ["0"] * data.n_rows if data.y is None else _short(data.y)
     costs = None if data.sample_weight is None else _short(data.sample_weight)
     queries = None if data.qid is None else _query_texts(data.qid)
     notes = None if data.comments is None else _comment_texts(data.comments)
     first = 0 if zero_based else 1
-    with replacing(path) as file, _packed(file, path) as out:
-        for start in range(0, data.n_rows, ROWS):
-            lines = []
-            for k, entries in enumerate(_entries(data.X[start : start + ROWS], first), start):
-                parts = [labels[k]]
-                parts += [] if queries is None else [queries[k]]
-                parts += [] if costs is None else [f"cost:{costs[k]}"]
-                parts += entries
-                parts += [] if notes is None or not notes[k] else [f"#{notes[k]}"]
-                lines.append(" ".join(parts))
-            out.write(("\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
+    for start in range(0, data.n_rows, ROWS):
+        lines = []
+        for k, entries in enumerate(_entries(data.X[start : start + ROWS], first), start):
+            parts = [labels[k]]
+            parts += [] if queries is None else [queries[k]]
+            parts += [] if costs is None else [f"cost:{costs[k]}"]
+            parts += entries
+            parts += [] if notes is None or not notes[k] else [f"#{notes[k]}"]
+            lines.append(" ".join(parts))
+        yield ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
 
 
 def _entries(X: Any, first: int) -> Iterator[list[str]]:

@@ -1,0 +1,137 @@
+"""What is in a file of data: counts that tell whether it was understood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._data import encode_queries, make_preferences
+from .._errors import NoPairsError
+from ..io import Dataset
+from ._report import size
+
+FEW_LEVELS = 8  # are listed one by one
+PIECE_ENTRIES = 1 << 20
+#: What training takes beside X, measured: about so many bytes a row, and so many d-vectors, or a d x d matrix if less.
+BYTES_PER_ROW, VECTORS = 120, 64
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """Counts of a file of data; `levels` maps each label to its rows, None where there are too many."""
+
+    rows: int
+    features: int
+    queries: int
+    queries_without_pairs: int
+    shortest_query: int
+    median_query: float
+    longest_query: int
+    n_levels: int
+    levels: dict[str, int] | None
+    pairs: int
+    stored_values: int
+    missing_values: int
+    constant_columns: list[str]
+    n_constant_columns: int
+    weighted: bool
+    skipped_lines: int
+    bytes_of_features: int
+    bytes_of_training: int
+
+    def lines(self) -> list[tuple[str, str]]:
+        """For a table."""
+        share = self.stored_values / max(1, self.rows * self.features)
+        found = [
+            ("rows", f"{self.rows:,}" + (f" ({self.skipped_lines:,} lines skipped)" if self.skipped_lines else "")),
+            ("features", f"{self.features:,}" + (f", {share:.2%} of values stored" if share < 1 else "")),
+            ("queries", f"{self.queries:,}, of {self.shortest_query:,} to {self.longest_query:,} rows "
+                        f"(median {self.median_query:g})"),
+            ("without pairs", f"{self.queries_without_pairs:,}"),
+            ("levels", self._levels()),
+            ("pairs", f"{self.pairs:,}"),
+        ]  # fmt: skip
+        if self.weighted:
+            found.append(("row weights", "yes"))
+        if self.missing_values:
+            found.append(("missing values", f"{self.missing_values:,}"))
+        if self.n_constant_columns:
+            more = ", ..." if self.n_constant_columns > len(self.constant_columns) else ""
+            names = ", ".join(self.constant_columns)
+            found.append(("constant columns", f"{self.n_constant_columns:,} ({names}{more})"))
+        memory = f"{size(self.bytes_of_features)} of features, about {size(self.bytes_of_training)} more to train"
+        return [*found, ("memory", memory)]
+
+    def _levels(self) -> str:
+        if self.levels is None:
+            return f"{self.n_levels:,}"
+        return f"{self.n_levels:,}: " + ", ".join(f"{level} ({n:,})" for level, n in self.levels.items())
+
+
+def describe(data: Dataset, preferences: Any = "full") -> DataFacts:
+    """Count."""
+    m, d = data.X.shape
+    query, ids = encode_queries(data.qid, m)
+    sizes = np.bincount(query, minlength=ids.size)
+    y = np.zeros(m) if data.y is None else data.y
+    values, counts = np.unique(y, return_counts=True)
+    pairs, with_pairs = _pairs(data, preferences)
+    constant, missing = columns(data.X)
+    names = data.feature_names or [str(j + 1) for j in range(d)]
+    sparse = sp.issparse(data.X)
+    entries = data.X.nnz if sparse else m * d
+    stored = data.X.data.nbytes + data.X.indices.nbytes + data.X.indptr.nbytes if sparse else data.X.nbytes
+    return DataFacts(
+        rows=m,
+        features=d,
+        queries=ids.size,
+        queries_without_pairs=ids.size - with_pairs,
+        shortest_query=int(sizes.min()),
+        median_query=float(np.median(sizes)),
+        longest_query=int(sizes.max()),
+        n_levels=values.size,
+        levels={f"{v:g}": int(n) for v, n in zip(values, counts, strict=True)} if values.size <= FEW_LEVELS else None,
+        pairs=pairs,
+        stored_values=entries,
+        missing_values=missing,
+        constant_columns=[names[j] for j in constant[:5]],
+        n_constant_columns=constant.size,
+        weighted=data.sample_weight is not None,
+        skipped_lines=data.skipped,
+        bytes_of_features=int(stored),
+        bytes_of_training=BYTES_PER_ROW * m + 8 * d * max(VECTORS, 0 if sparse else 2 * min(d, 2000)),
+    )
+
+
+def _pairs(data: Dataset, preferences: Any) -> tuple[int, int]:
+    """Pairs, and queries that have any."""
+    if data.y is None:
+        return 0, 0
+    try:
+        grades, _, p = make_preferences(data.n_rows, data.y, data.qid, data.sample_weight, preferences=preferences)
+    except NoPairsError:
+        return 0, 0
+    return p.n_pairs, np.unique(grades.query[p.row]).size
+
+
+def columns(X: Any) -> tuple[NDArray[np.int64], int]:
+    """Columns whose known values are all the same, and how many values are missing."""
+    m, d = X.shape
+    low, high, missing = np.full(d, np.inf), np.full(d, -np.inf), 0
+    if sp.issparse(X):
+        known = ~np.isnan(X.data)
+        np.minimum.at(low, X.indices[known], X.data[known])
+        np.maximum.at(high, X.indices[known], X.data[known])
+        implicit = np.bincount(X.indices, minlength=d) < m
+        low[implicit], high[implicit] = np.minimum(low[implicit], 0), np.maximum(high[implicit], 0)
+        return np.flatnonzero(high <= low), int(np.sum(~known))
+    step = max(1, PIECE_ENTRIES // max(1, d))
+    for start in range(0, m, step):
+        piece = X[start : start + step]
+        low, high = np.fmin(low, np.fmin.reduce(piece, axis=0)), np.fmax(high, np.fmax.reduce(piece, axis=0))
+        missing += int(np.isnan(piece).sum())
+    return np.flatnonzero(~(high > low)), missing

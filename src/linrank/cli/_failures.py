@@ -1,0 +1,127 @@
+"""What can go wrong, as one sentence on standard error and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
+
+import click
+
+
+class Interrupted(click.ClickException):
+    """Ctrl-C."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("Interrupted")
+
+    def show(self, file: Any = None) -> None:
+        """One line."""
+        click.echo("Interrupted: files are as they were before.", err=True)
+
+
+def guarded(run: Callable[[], Any], debug: bool) -> int:
+    """Run a command line; returns its exit code."""
+    try:
+        with _as_lines():
+            code = run()
+            sys.stdout.flush()
+        return int(code or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        Interrupted().show()
+        return Interrupted.exit_code
+    except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
+        _drop_output()
+        return 1
+    except Exception as error:
+        _drop_output(error)
+        if debug:
+            raise
+        click.echo(f"Error: {sentence(error)}", err=True)
+        return 1
+
+
+def _drop_output(error: Exception | None = None) -> None:
+    """Let what standard output still holds go nowhere, or Python tries again at its exit and complains."""
+    if error is None or (isinstance(error, OSError) and error.filename is None):
+        with suppress(OSError, ValueError, AttributeError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+
+
+def sentence(error: Exception) -> str:
+    """The error in words that say what to do."""
+    from .._errors import LinrankError
+
+    if isinstance(error, OSError) and error.errno is not None:
+        return _of_system(error)
+    if isinstance(error, (LinrankError, OSError)):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory: use less data, --float32, or train with --stream."
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text} (--debug shows where; please report this)."
+
+
+CURES = {
+    errno.ENOENT: "does not exist: check the path",
+    errno.EACCES: "must not be opened: check its permissions",
+    errno.EPERM: "must not be opened: check its permissions",
+    errno.EISDIR: "is a folder: name a file in it",
+    errno.ENOTDIR: "leads through a file as if it were a folder: check the path",
+    errno.ENAMETOOLONG: "is too long a name: choose a shorter one",
+}
+
+
+def _of_system(error: OSError) -> str:
+    name = error.filename2 or error.filename
+    place = "Standard output" if name is None else os.fsdecode(name)
+    if error.errno == errno.ENOSPC:
+        return f"{place} cannot be written, as the disk is full: free some space and try again."
+    cure = CURES.get(error.errno or 0)
+    if cure is not None and name is not None:
+        return f"{place} {cure}."
+    return f"{place} cannot be used ({os.strerror(error.errno or 0)}): check it and try again."
+
+
+@contextmanager
+def _as_lines() -> Iterator[None]:
+    """Warnings, and what the library logs as one, become lines on standard error."""
+    handler, logger = _Lines(logging.WARNING), logging.getLogger("linrank")
+    logger.addHandler(handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.showwarning = _show_warning
+            yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Lines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line."""
+        click.echo(f"Warning: {record.getMessage()}.", err=True)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    click.echo(f"Warning: {' '.join(str(message).split())}", err=True)

@@ -1,0 +1,141 @@
+"""Models and data as commands read them; results as they write them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .._errors import DataError, ParameterError
+from .._preferences import FloatArray
+from ..io import Dataset, format_of, has_side_files, iter_svmlight, read, read_model
+from ..io._files import replacing
+from ..metrics._scorer import predict_scores
+from ._options import Reading
+
+CHUNK_BYTES = 1 << 24  # of features in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model without the names of its features, which are matched when data is read; and those names."""
+
+    path: str
+    ranker: Any
+    names: list[str] | None
+
+    @classmethod
+    def of(cls, path: str) -> Loaded:
+        """Read a model file."""
+        model = read_model(path)
+        return cls(path, dataclasses.replace(model, names=None).ranker(), model.names)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.ranker.n_features_in_)
+
+    @property
+    def fill(self) -> FloatArray | None:
+        """What takes the place of missing values."""
+        return getattr(self.ranker, "ranker_", self.ranker).fill_
+
+    def score(self, X: Any) -> FloatArray:
+        """Scores of rows."""
+        return predict_scores(self.ranker, X)
+
+
+def named(loaded: Loaded) -> Any:
+    """The fitted ranker with the names of its features."""
+    if loaded.names is not None:
+        loaded.ranker.feature_names_in_ = np.array(loaded.names, dtype=object)
+    return loaded.ranker
+
+
+def read_data(path: str, reading: Reading, *, missing: str = "keep", like: Loaded | None = None) -> Dataset:
+    """All of a file; the features are those of the model `like`, by name where both have names."""
+    table = (reading.format or format_of(path)) != "svmlight"
+    n_features = reading.n_features if like is None else like.n_features
+    return read(
+        path,
+        format=reading.format,
+        label=reading.label,
+        query=reading.query,
+        id=reading.id,
+        weight=reading.weight,
+        features=like.names if table and like is not None else None,
+        drop=reading.drop,
+        missing=missing,
+        dtype=np.float32 if reading.float32 else np.float64,
+        n_features=None if table else n_features,
+        zero_based=reading.zero_based,
+        on_error="skip" if reading.skip_bad_lines else "raise",
+        n_jobs=reading.jobs,
+    )
+
+
+def read_chunks(path: str, reading: Reading, like: Loaded) -> Iterator[Dataset]:
+    """A file in chunks, in bounded memory if it is SVMlight; a table, and what has files beside it, in one piece."""
+    missing = "error" if like.fill is None else "keep"
+    if (reading.format or format_of(path)) != "svmlight" or has_side_files(path):
+        data = read_data(path, reading, missing=missing, like=like)
+        if data.n_features != like.n_features:
+            raise DataError(
+                f"{path} has {data.n_features} features, but {like.path} has {like.n_features}: --drop the others, or "
+                "name the columns as in training."
+            )
+        yield data
+        return
+    yield from stream(path, reading, like.n_features, missing)
+
+
+def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:
+    """An SVMlight file in chunks."""
+    if (reading.format or format_of(path)) != "svmlight":
+        raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
+    if n_features is None and path == "-":
+        raise ParameterError("Standard input is read once: say how many features there are with --n-features.")
+    return iter_svmlight(
+        path,
+        chunk_bytes=CHUNK_BYTES,
+        n_features=n_features,
+        dtype=np.float32 if reading.float32 else np.float64,
+        zero_based=reading.zero_based,
+        missing=missing,
+        on_error="skip" if reading.skip_bad_lines else "raise",
+        n_jobs=reading.jobs,
+    )
+
+
+@contextmanager
+def writing(path: str | None) -> Iterator[BinaryIO]:
+    """Where a result goes: a file, replaced whole or not at all, or standard output (None or "-")."""
+    if path is None or path == "-":
+        out: BinaryIO = sys.stdout.buffer
+        yield out
+        out.flush()
+        return
+    try:
+        with replacing(path) as file:
+            yield file
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = path
+        elif error.filename is not None and os.fsdecode(error.filename).endswith(".part"):
+            error.filename = path  # the file beside it, of which nobody knows
+        raise
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model (of linrank, SVMrank or LIBLINEAR) rather than data, by its first bytes."""
+    if path == "-":
+        return False
+    with open(path, "rb") as file:
+        head = file.read(64).lstrip()
+    return head.startswith((b"{", b"SVM-light Version", b"SVM-multiclass Version", b"SVM-struct", b"solver_type "))

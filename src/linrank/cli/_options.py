@@ -1,0 +1,161 @@
+"""Options that commands share, gathered into values; nothing here imports more than click."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+# The names that parameters take, spelled out so that help needs no kernels; a test compares them with the library's.
+LOSSES = ("hinge", "squared_hinge", "logistic")
+SOLVERS = ("bundle", "newton", "tron")
+RULES = ("sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos")
+SAMPLINGS = ("uniform", "balanced", "rejection")
+FORMATS = ("svmlight", "csv", "tsv", "parquet", "arrow")
+MISSING = ("error", "zero", "mean")
+PRESETS = ("trec", "sklearn", "xgboost", "lightgbm", "letor")
+TARGETS = (
+    *("solr", "elasticsearch", "opensearch", "ranklib", "vespa", "onnx", "sql", "svmrank", "liblinear", "python"),
+)
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def gathered(name: str, kind: type[Any], *options: Decorator) -> Decorator:
+    """Options of the fields of a dataclass, given to the command as one argument."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def run(*args: Any, **given: Any) -> Any:
+            fields = {field.name: given.pop(field.name) for field in dataclasses.fields(kind)}
+            return function(*args, **given, **{name: kind(**fields)})
+
+        decorated: Callable[..., Any] = run
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read data."""
+
+    format: str | None = None
+    label: str | None = None
+    query: str | None = None
+    id: str | None = None
+    weight: str | None = None
+    drop: tuple[str, ...] = ()
+    zero_based: bool = False
+    skip_bad_lines: bool = False
+    n_features: int | None = None
+    float32: bool = False
+    jobs: int | None = None
+
+
+def reading_options_with(query_option: str) -> Decorator:
+    """How to read data; the column of the query goes by a name that the command has free."""
+    return gathered("reading", Reading, *_reading_options(query_option))
+
+
+def _reading_options(query_option: str) -> tuple[Decorator, ...]:
+    return (
+        click.option("--format", type=click.Choice(FORMATS), help="Format of the data, if its ending does not say."),
+        click.option("--label", metavar="COLUMN", help="Column of the label (tables); '' for none."),
+        click.option(query_option, "query", metavar="COLUMN", help="Column of the query (tables); '' for none."),
+        click.option("--id", metavar="COLUMN", help="Column of the document's id (tables); '' for none."),
+        click.option("--weight", metavar="COLUMN", help="Column of row weights (tables); '' for none."),
+        click.option("--drop", metavar="COLUMN", multiple=True, help="Leave out a column (tables); may be repeated."),
+        click.option("--zero-based", is_flag=True, help="Feature ids begin at 0 (SVMlight)."),
+        click.option("--skip-bad-lines", is_flag=True, help="Leave out malformed lines (SVMlight)."),
+        click.option("--n-features", type=click.IntRange(1), help="Number of features, if the data does not show all."),
+        click.option("--float32", is_flag=True, help="Keep features in single precision: half the memory."),
+        click.option("-j", "--jobs", type=int, metavar="N", help="Threads; -1 is all of them.  [default: 1]"),
+    )
+
+
+reading_options = reading_options_with("--query")
+
+
+def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(function)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What to evaluate by."""
+
+    metric: tuple[str, ...] = ()
+    preset: str | None = None
+    threshold: float | None = None
+
+
+judging_options = gathered(
+    "judging",
+    Judging,
+    click.option("-m", "--metric", multiple=True, metavar="NAME",
+                 help="ndcg@10, map, mrr, precision@5, recall@20, err@20, pairwise_accuracy, auc, kendall_tau, ...; "
+                 "may be repeated.  [default: by the labels]"),
+    click.option("--preset", type=click.Choice(PRESETS), help="Judge as that tool does: gains, ties, empty queries."),
+    click.option("--threshold", type=float, help="Rows with a label of at least this are relevant.  [default: 1]"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verbosity:
+    """How much to say on standard error."""
+
+    quiet: bool = False
+    verbose: bool = False
+
+    def level(self) -> int:
+        """The `verbose` of a ranker: progress on a terminal, or where it is asked for."""
+        return 1 if self.verbose or (not self.quiet and sys.stderr.isatty()) else 0
+
+
+verbosity_options = gathered(
+    "verbosity",
+    Verbosity,
+    click.option("-q", "--quiet", is_flag=True, help="No progress on standard error."),
+    click.option("-v", "--verbose", is_flag=True, help="Progress on standard error even if it is not a terminal."),
+)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Parameters of LinearRanker; None is its default."""
+
+    loss: str | None = None
+    solver: str | None = None
+    preferences: str | None = None
+    query_weighting: str | None = None
+    scale: bool | None = None
+    tol: float | None = None
+    max_iter: int | None = None
+    missing: str | None = None
+
+
+exact_options = gathered(
+    "exact",
+    Exact,
+    click.option("--loss", type=click.Choice(LOSSES), help="[default: squared_hinge; hinge with sgd]"),
+    click.option("--solver", type=click.Choice(("auto", *SOLVERS, "sgd")),
+                 help="How to minimise; sgd: stochastic descent on drawn pairs (train only).  [default: auto]"),
+    click.option("--preferences", metavar="full|chain|EDGES|FILE",
+                 help="Which levels are compared: all, neighbours, or edges such as '0<1,1<2:0.5' (level 2 over level "
+                 "1 with weight 0.5), or a file of them.  [default: full]"),
+    click.option("--query-weighting", type=click.Choice(("pairs", "queries")),
+                 help="Each pair or each query counts the same.  [default: pairs]"),
+    click.option("--scale/--no-scale", default=None, help="Divide columns by their deviation.  [default: scale]"),
+    click.option("--tol", type=float, help="Certified gap to reach, relative.  [default: 0.001]"),
+    click.option("--max-iter", type=int, help="Most iterations.  [default: 1000]"),
+    click.option("--missing", type=click.Choice(MISSING), help="What NaN means.  [default: error]"),
+)  # fmt: skip

@@ -1,0 +1,99 @@
+"""What commands print: tables for people, JSON for programs; plain where colours or blocks cannot be shown."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+BAR_CELLS = 24
+
+
+def console(*, err: bool = False) -> Console:
+    """Standard output (or error) without markup: names of features may hold brackets."""
+    return Console(stderr=err, highlight=False, markup=False, emoji=False)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it; NaN and infinity become null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return repr(value)
+
+
+def show_facts(out: Console, title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """A title and lines of a name and a value."""
+    lines = list(facts)
+    indent = max((len(name) for name, _ in lines), default=0) + 4
+    out.print(Text(title, style="bold"), soft_wrap=True)
+    for name, value in lines:
+        parts = textwrap.wrap(value, max(20, out.width - indent), break_on_hyphens=False) or [""]
+        out.print(Text(f"  {name:<{indent - 2}}{parts[0]}"), soft_wrap=True)
+        for part in parts[1:]:
+            out.print(Text(" " * indent + part), soft_wrap=True)
+
+
+def show_table(out: Console, header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
+    """Columns: the first to the left, numbers to the right."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for k, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if k == 0 or not name else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    out.print(table)
+
+
+def bar(out: Console, share: float, style: str = "cyan", cells: int = BAR_CELLS) -> Text:
+    """A bar of a share between 0 and 1; of # where blocks cannot be printed."""
+    mark = "█" if can_print(out, "█") else "#"
+    length = 0 if math.isnan(share) else round(cells * min(max(share, 0.0), 1.0))
+    return Text(mark * length, style=style)
+
+
+def can_print(out: Console, text: str) -> bool:
+    """Whether the console's encoding has these characters."""
+    try:
+        text.encode(out.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def decimals(value: float) -> str:
+    """A metric."""
+    return "not defined" if math.isnan(value) else f"{value:.4f}"
+
+
+def size(n_bytes: float) -> str:
+    """Bytes for people."""
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.1f} GB"

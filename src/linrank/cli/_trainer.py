@@ -1,0 +1,136 @@
+"""Trainer: the ranker that options ask for, fitted to what they name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+
+from .._errors import DataError
+from .._sgd import SGDRanker
+from ..io import Dataset
+from ..io._document import dumps
+from ..io._model import FACTS, Model
+from ..rankers import LinearRanker
+from ._files import Loaded, read_data, stream, writing
+from ._options import Exact, Reading
+from ._training import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
+
+ONLY_EXACT = ("query_weighting", "tol", "max_iter", "missing")
+ONLY_STREAM = ("passes", "checkpoint", "steps_per_row", "reservoir", "open_queries")
+NOT_STREAM = ("n_steps", "early_stopping", "validation_fraction", "pairs", "query_weights", "start")
+
+
+def read_training_data(path: str, reading: Reading, parameters: dict[str, Any], pairs: bool = False) -> Dataset:
+    """All of a file; NaN is told at its line unless the ranker has a place for it."""
+    policy = "error" if parameters.get("missing", "error") == "error" else "keep"
+    data = read_data(path, reading, missing=policy)
+    if data.y is None and not pairs:
+        raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
+    return data
+
+
+def write_model(ranker: Any, names: list[str] | None, output: str) -> None:
+    """Write the model, with the names of its features."""
+    ranker.set_params(verbose=0)
+    if names is not None:
+        ranker.feature_names_in_ = np.array(names, dtype=object)
+    with writing(output) as out:
+        out.write(dumps(Model.of(ranker)))
+
+
+class Trainer:
+    """Options checked against each other; then reads, fits and saves."""
+
+    def __init__(
+        self, alpha: float | None, exact: Exact, stochastic: Any, source: Any, reading: Reading, verbose: int
+    ) -> None:
+        self.source, self.reading = source, reading
+        parameters, of_sgd, of_source = exact_parameters(exact), given(stochastic), given(source)
+        self.sgd = source.stream or parameters.get("solver") == "sgd"
+        if source.stream and parameters.get("solver", "sgd") != "sgd":
+            raise click.UsageError("--stream trains by stochastic descent: leave out --solver.")
+        if self.sgd:
+            refuse(parameters, ONLY_EXACT, "is for the exact solvers: leave it out, or choose another --solver.")
+            parameters.pop("solver", None)
+        else:
+            refuse(of_sgd, tuple(of_sgd), "is for stochastic descent: add --solver sgd.")
+        if source.stream:
+            refuse({**of_sgd, **of_source}, NOT_STREAM, "cannot be had with --stream: leave one of them out.")
+        else:
+            refuse({**of_sgd, **of_source}, ONLY_STREAM, "is for streams: add --stream.")
+        shared = {"verbose": verbose, **({} if alpha is None else {"alpha": alpha})}
+        self.parameters: dict[str, Any] = parameters | of_sgd | shared
+        self.names: list[str] | None = None
+
+    def read(self, path: str) -> Dataset:
+        """All of the data."""
+        data = read_training_data(path, self.reading, self.parameters, self.source.pairs is not None)
+        self.names = data.feature_names
+        return data
+
+    def fit(self, data: Dataset) -> Any:
+        """The ranker fitted to data in memory."""
+        source = self.source
+        more: dict[str, Any] = {"sample_weight": data.sample_weight}
+        if source.pairs is not None:
+            more["pairs"] = read_pairs(source.pairs)
+        if source.query_weights is not None:
+            more["query_weight"] = read_query_weights(source.query_weights, data)
+        if self.sgd:
+            if source.start is not None:
+                more["start"] = Loaded.of(source.start).ranker
+            return SGDRanker(**self.parameters).fit(data.X, data.y, data.qid, **more)
+        ranker = LinearRanker(n_jobs=self.reading.jobs, **self.parameters)
+        if source.start is not None:
+            ranker.warm_start, ranker.coef_ = True, np.array(Loaded.of(source.start).ranker.coef_)
+        ranker.fit(data.X, data.y, data.qid, **more)
+        return ranker.set_params(warm_start=False)
+
+    def stream(self, path: str) -> tuple[Any, dict[str, Any]]:
+        """The ranker fitted to a file in chunks, and what was counted on the way."""
+        counted, first = Counted(), iter([True])
+        chunks = stream(path, self.reading, self.reading.n_features)  # says at once what cannot be streamed
+        passes = self.source.passes or 1
+        if passes > 1 and path == "-":
+            raise click.UsageError("Standard input is read once: leave out --passes.")
+
+        def open_again() -> Any:
+            if next(first, False):
+                return counted.through(chunks, first_pass=True)
+            return counted.through(stream(path, self.reading, self.reading.n_features), first_pass=False)
+
+        ranker = SGDRanker(**self.parameters)
+        ranker.fit_stream(open_again, passes=passes, checkpoint=self.source.checkpoint)
+        return ranker, {"rows": counted.rows, "features": counted.features, "queries": counted.queries or 1}
+
+    def loaded(self, ranker: Any) -> Loaded:
+        """The ranker as if read from a file."""
+        if hasattr(ranker, "feature_names_in_"):
+            del ranker.feature_names_in_
+        return Loaded("the model", ranker, self.names)
+
+    def facts(self, ranker: Any) -> dict[str, Any]:
+        """What a model file says of the training."""
+        facts = {name: getattr(ranker, attribute, None) for name, attribute in FACTS.items()}
+        about = {
+            "estimator": type(ranker).__name__,
+            "loss": ranker.loss,
+            "alpha": ranker.alpha,
+            "features": ranker.coef_.size,
+        }
+        return {**about, **facts, "non_zero_weights": int(np.count_nonzero(ranker.coef_))}
+
+    def lines(self, ranker: Any) -> list[tuple[str, str]]:
+        """The same for a table."""
+        unit = "steps" if self.sgd else "iterations"
+        found = [
+            ("trained", f"{ranker.loss} loss, alpha {ranker.alpha:g}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
+            ("pairs", f"{ranker.n_pairs_:,}"),
+        ]
+        if np.isfinite(ranker.objective_):
+            found.append(("objective", f"{ranker.objective_:.6f}"))
+        if np.isfinite(ranker.gap_):
+            found.append(("certified gap", f"{ranker.gap_:.1e}"))
+        return found

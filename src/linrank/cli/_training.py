@@ -1,0 +1,140 @@
+"""From options to a fitted ranker."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import numpy as np
+
+from .._errors import DataError, ParameterError
+from .._preferences import FloatArray
+from ..io import Dataset
+from ._options import Exact
+
+EDGE = re.compile(r"\s*([^<>:,\s]+)\s*([<>])\s*([^<>:,\s]+)\s*(?::\s*([^<>:,\s]+))?\s*")
+
+
+def given(options: Any) -> dict[str, Any]:
+    """The parameters that were given on the command line."""
+    fields = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def refuse(options: dict[str, Any], names: tuple[str, ...], why: str) -> None:
+    """A usage error if one of these was given."""
+    for name in names:
+        if name in options:
+            raise click.UsageError(f"--{name.replace('_', '-')} {why}")
+
+
+def exact_parameters(exact: Exact) -> dict[str, Any]:
+    """Parameters of LinearRanker, the preferences read."""
+    parameters = given(exact)
+    if "preferences" in parameters:
+        parameters["preferences"] = parse_preferences(parameters["preferences"])
+    return parameters
+
+
+def parse_preferences(text: str) -> str | list[tuple[float, ...]]:
+    """full, chain, or edges (lower, higher[, weight]): of the text itself, or of a file of that name.
+
+    ``1<2`` and ``2>1`` both say that level 2 is preferred to level 1; ``:0.5`` gives a weight. A file holds such edges,
+    or ``lower higher [weight]``, one a line.
+    """
+    if text in ("full", "chain"):
+        return text
+    if "<" not in text and ">" not in text:
+        if not os.path.exists(text):
+            raise ParameterError(
+                f"--preferences {text!r} is neither full, chain, edges such as '0<1,1<2:0.5', nor a file of edges."
+            )
+        with open(text, encoding="utf-8") as file:
+            lines = [line.partition("#")[0].strip() for line in file]
+        return [_edge(line) for line in lines if line]
+    return [_edge(part) for part in text.split(",")]
+
+
+def _edge(text: str) -> tuple[float, ...]:
+    match = EDGE.fullmatch(text)
+    try:
+        if match is not None:
+            low, high = (match[1], match[3]) if match[2] == "<" else (match[3], match[1])
+            return (float(low), float(high), *([float(match[4])] if match[4] else []))
+        numbers = tuple(float(word) for word in text.replace(",", " ").split())
+    except ValueError:
+        numbers = ()
+    if len(numbers) not in (2, 3):
+        raise ParameterError(f"{text!r} is not an edge between levels: write it as 0<1 or, with a weight, 0<1:0.5.")
+    return numbers
+
+
+def read_numbers(path: str, columns: tuple[int, ...], what: str) -> FloatArray:
+    """A file of numbers, as many a line as one of `columns` says."""
+    rows: list[list[float]] = []
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            words = line.partition("#")[0].replace(",", " ").split()
+            if not words:
+                continue
+            try:
+                rows.append([float(word) for word in words])
+            except ValueError:
+                rows.append([])
+            if len(rows[-1]) not in columns or len(rows[-1]) != len(rows[0]):
+                raise DataError(f"{path}, line {number}: expected {what}.")
+    if not rows:
+        raise DataError(f"{path} is empty: expected {what} in each line.")
+    return np.array(rows)
+
+
+def read_pairs(path: str) -> FloatArray:
+    """Explicit preferences: rows are numbered from 1 in the file, from 0 in the library."""
+    pairs = read_numbers(path, (2, 3), "winner row, loser row[, weight], rows counted from 1")
+    pairs[:, :2] -= 1
+    return pairs
+
+
+def read_query_weights(path: str, data: Dataset) -> dict[Any, float]:
+    """Weights of queries: an id and a number in each line; queries that are not named weigh 1."""
+    if data.qid is None:
+        raise DataError(f"{path} weighs queries, but the data has none: leave out --query-weights.")
+    names = {str(name): name for name in np.unique(data.qid).tolist()}
+    weights = dict.fromkeys(names.values(), 1.0)
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            words = line.replace(",", " ").split()
+            try:
+                if len(words) == 2:
+                    weight = float(words[1])
+                    if words[0] in names:
+                        weights[names[words[0]]] = weight
+                elif words:
+                    raise ValueError
+            except ValueError:
+                raise DataError(f"{path}, line {number}: expected a query's id and its weight.") from None
+    return weights
+
+
+class Counted:
+    """Chunks of a stream, counted as they pass by for the first time."""
+
+    def __init__(self) -> None:
+        self.rows, self.queries, self.features = 0, 0, 0
+        self._last: str | None = None
+
+    def through(self, chunks: Iterator[Dataset], first_pass: bool) -> Iterator[Dataset]:
+        """The same chunks."""
+        for chunk in chunks:
+            if first_pass:
+                self.rows += chunk.n_rows
+                self.features = chunk.n_features
+                if chunk.qid is not None:
+                    new = np.flatnonzero(chunk.qid[1:] != chunk.qid[:-1]).size
+                    self.queries += new + (str(chunk.qid[0]) != self._last)
+                    self._last = str(chunk.qid[-1])
+            yield chunk

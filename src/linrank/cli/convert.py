@@ -1,0 +1,47 @@
+"""`linrank convert`."""
+
+from __future__ import annotations
+
+import click
+
+from ._options import Reading, reading_options
+
+
+@click.command(short_help="Convert data, or a model, to another format.")
+@click.argument("source")
+@click.argument("target")
+@reading_options
+def convert(source: str, target: str, reading: Reading) -> None:
+    """Convert data between formats, or a model of SVMrank or LIBLINEAR to one of linrank.
+
+    The ending of TARGET says the format: .parquet, .csv, .tsv; everything else is SVMlight, packed if it ends in .gz or
+    .zst; "-" is SVMlight on standard output. Numbers keep every digit.
+
+    \b
+      linrank convert train.csv train.txt.gz --query srch_id
+      linrank convert train.txt train.parquet
+      linrank convert svmrank_model.dat model.json
+    """
+    from ..io import format_of, save, write_csv, write_parquet, write_svmlight
+    from ..io.write import svmlight_text
+    from ._files import Loaded, is_model, named, read_data, writing
+
+    if is_model(source):
+        if target == "-":
+            raise click.UsageError("A model goes to a file: name one instead of -.")
+        save(named(Loaded.of(source)), target)
+        return
+    data = read_data(source, reading)
+    kind = format_of(target)
+    if target == "-":
+        with writing(None) as out:
+            for text in svmlight_text(data):
+                out.write(text)
+    elif kind in ("csv", "tsv"):
+        write_csv(target, data, separator="," if kind == "csv" else "\t")
+    elif kind == "parquet":
+        write_parquet(target, data)
+    elif kind == "arrow":
+        raise click.UsageError(f"{target}: Arrow files are read, not written; use .parquet.")
+    else:
+        write_svmlight(target, data)

@@ -1,0 +1,92 @@
+"""`linrank inspect`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ._options import Reading, json_option, reading_options
+
+
+@click.command()
+@click.argument("file")
+@click.option("--top", default=20, show_default=True, type=click.IntRange(0), help="How many weights to show.")
+@json_option
+@reading_options
+def inspect(file: str, top: int, as_json: bool, reading: Reading) -> None:
+    """Show what a file holds: data or a model.
+
+    Of data: rows, queries, levels, pairs, missing values, constant columns, memory. Of a model (of linrank, SVMrank or
+    LIBLINEAR): how it was trained, and its largest weights, times the feature's standard deviation in training where that
+    is known.
+
+    \b
+      linrank inspect train.txt
+      linrank inspect model.json --top 5
+      linrank inspect model.json --json
+    """
+    from ._files import is_model
+
+    if is_model(file):
+        _inspect_model(file, top, as_json)
+    else:
+        _inspect_data(file, as_json, reading)
+
+
+def _inspect_data(file: str, as_json: bool, reading: Reading) -> None:
+    from . import _report
+    from ._describe import describe
+    from ._files import read_data
+
+    data = read_data(file, reading)
+    facts = describe(data)
+    if as_json:
+        _report.print_json({"path": file, "kind": "data", "read_as": list(data.description), **_report.plain(facts)})
+        return
+    understood = [("read as", "; ".join(data.description))] if data.description else []
+    _report.show_facts(_report.console(), file, [*understood, *facts.lines()])
+
+
+def _inspect_model(file: str, top: int, as_json: bool) -> None:
+    import numpy as np
+
+    from ..io import read_model
+    from . import _report
+
+    model = read_model(file)
+    names = model.names or [f"feature {j + 1}" for j in range(model.weights.size)]
+    effect = model.weights * (1.0 if model.scale is None else model.scale)
+    order = np.argsort(-np.abs(effect), kind="stable")
+    if as_json:
+        weights = [{"feature": names[j], "weight": model.weights[j], "per_deviation": effect[j]} for j in order]
+        facts = {"estimator": model.estimator, "parameters": model.parameters, "training": model.training}
+        _report.print_json({"path": file, "kind": "model", **facts, "missing": model.missing, "weights": weights})
+        return
+    out = _report.console()
+    known = {name: value for name, value in model.training.items() if value is not None}
+    lines = [("estimator", model.estimator), *((name.replace("_", " "), _text(value)) for name, value in known.items())]
+    _report.show_facts(out, file, [*lines, ("missing values", model.missing)])
+    _show_weights(out, names, model.weights, effect, order[:top], model.scale is not None)
+    if top < order.size:
+        out.print(f"and {order.size - top:,} more")
+
+
+def _show_weights(out: Any, names: list[str], weights: Any, effect: Any, order: Any, scaled: bool) -> None:
+    import numpy as np
+
+    from .._explanation import shortened
+    from . import _report
+
+    largest = np.abs(effect).max(initial=0.0) or 1.0
+    rows = []
+    for j in order:
+        drawn = _report.bar(out, abs(effect[j]) / largest, "green" if effect[j] > 0 else "red")
+        rows.append((shortened(names[j], 24), f"{weights[j]:+.4g}", f"{effect[j]:+.4g}", drawn))
+    _report.show_table(out, ("feature", "weight", "per deviation" if scaled else "weight", ""), rows)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,95 @@
+"""`linrank predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ._options import Reading, reading_options
+
+if TYPE_CHECKING:
+    from ..io import Dataset
+    from ._files import Loaded
+
+
+@click.command(short_help="Score or rank the rows of a file.")
+@click.argument("model")
+@click.argument("data")
+@click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
+@click.option(
+    "--rank", is_flag=True, help="Write a TREC run, each query's best row first: qid Q0 docid rank score tag."
+)
+@click.option("--tag", default="linrank", show_default=True, help="Last column of the run.")
+@reading_options
+def predict(model: str, data: str, output: str | None, rank: bool, tag: str, reading: Reading) -> None:
+    """Score the rows of a file: one number a line, in the file's order.
+
+    SVMlight is read in chunks, so a file may be larger than memory. With --rank the rows of a query must be next to each
+    other there; document ids come from the comments ("docid = X", or all of the comment, blanks as _), or are line numbers.
+
+    \b
+      linrank predict model.json test.txt -o scores.txt
+      linrank predict model.json test.txt --rank > run.txt
+      zcat test.txt.gz | linrank predict model.json - | head
+    """
+    from ._files import Loaded, read_chunks, writing
+
+    if rank and (not tag or tag.split() != [tag]):
+        raise click.UsageError(f"--tag {tag!r} is a word of a line: it must not be empty nor have blanks.")
+    loaded = Loaded.of(model)
+    chunks = read_chunks(data, reading, loaded)
+    with writing(output) as out:
+        for text in run_lines(loaded, chunks, data, tag) if rank else score_lines(loaded, chunks):
+            out.write(text.encode())
+
+
+def score_lines(loaded: Loaded, chunks: Iterable[Dataset]) -> Iterator[str]:
+    """Scores with the shortest digits that read back as the same number."""
+    for chunk in chunks:
+        yield "".join(f"{score!r}\n" for score in loaded.score(chunk.X).tolist())
+
+
+def run_lines(loaded: Loaded, chunks: Iterable[Dataset], path: str, tag: str) -> Iterator[str]:
+    """A TREC run, query by query. Kept in memory: a chunk, the ids and scores of one query, and the queries' names."""
+    from .._errors import DataError
+
+    seen: set[str] = set()
+    current: str | None = None
+    rows: list[tuple[str, float]] = []
+    for qid, docid, score in _rows(loaded, chunks):
+        if qid != current:
+            yield _ranked(current, rows, tag)
+            current, rows = qid, []
+            if qid in seen:
+                raise DataError(f"The rows of query {qid} are not next to each other: sort {path} by its queries.")
+            seen.add(qid)
+        rows.append((docid, score))
+    yield _ranked(current, rows, tag)
+
+
+def _rows(loaded: Loaded, chunks: Iterable[Dataset]) -> Iterator[tuple[str, str, float]]:
+    """Query, document and score of each row; a table's rows are brought into the order of its queries first."""
+    import numpy as np
+
+    before = 0
+    for chunk in chunks:
+        scores = loaded.score(chunk.X).tolist()
+        docids = ["_".join(docid.split()) for docid in chunk.document_ids(before + 1)]
+        qids = ["0"] * len(scores) if chunk.qid is None else [str(qid) for qid in chunk.qid.tolist()]
+        order: Any = range(len(scores))
+        if chunk.feature_names is not None and chunk.qid is not None:
+            _, first, query = np.unique(chunk.qid, return_index=True, return_inverse=True)
+            order = np.argsort(first[query], kind="stable").tolist()
+        for k in order:
+            yield qids[k], docids[k], scores[k]
+        before += len(scores)
+
+
+def _ranked(qid: str | None, rows: list[tuple[str, float]], tag: str) -> str:
+    """The lines of a query, the best first; equal scores in the file's order."""
+    if qid is None:
+        return ""
+    best_first = sorted(rows, key=lambda row: -row[1])
+    return "".join(f"{qid} Q0 {docid} {k} {score!r} {tag}\n" for k, (docid, score) in enumerate(best_first, 1))

@@ -1,0 +1,175 @@
+"""`linrank train`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ._options import (
+    RULES,
+    SAMPLINGS,
+    Exact,
+    Judging,
+    Reading,
+    Verbosity,
+    exact_options,
+    gathered,
+    json_option,
+    judging_options,
+    reading_options,
+    verbosity_options,
+)
+
+if TYPE_CHECKING:
+    from ..io import Dataset
+
+
+@dataclass(frozen=True)
+class Stochastic:
+    """Parameters of SGDRanker that LinearRanker does not have; None is its default."""
+
+    rule: str | None = None
+    sampling: str | None = None
+    n_steps: int | None = None
+    C: float | None = None
+    average: bool | None = None
+    early_stopping: bool | None = None
+    validation_fraction: float | None = None
+    random_state: int | None = None
+    decay: float | None = None
+    switch: int | None = None
+    steps_per_row: float | None = None
+    reservoir: int | None = None
+    open_queries: int | None = None
+
+
+stochastic_options = gathered(
+    "stochastic",
+    Stochastic,
+    click.option("--rule", type=click.Choice(RULES), help="What a step does (sgd).  [default: pegasos]"),
+    click.option("--sampling", type=click.Choice(SAMPLINGS), help="How pairs are drawn (sgd).  [default: uniform]"),
+    click.option("--steps", "n_steps", type=int, help="Number of steps (sgd).  [default: 100000]"),
+    click.option("--C", "C", type=float, help="Longest passive-aggressive step (sgd).  [default: 1]"),
+    click.option("--average", is_flag=True, default=None, help="Average the weights of all steps (sgd)."),
+    click.option("--early-stopping", is_flag=True, default=None, help="Stop when held-out queries gain nothing (sgd)."),
+    click.option("--validation-fraction", type=float, help="Part of the queries to hold out (sgd).  [default: 0.1]"),
+    click.option("--seed", "random_state", type=int, help="Seed of the pairs drawn (sgd)."),
+    click.option("--decay", type=float, help="c of the step size c/(c + i) (sgd)."),
+    click.option("--switch", type=int, help="Last passive-aggressive step of the rule of both (sgd)."),
+    click.option("--steps-per-row", type=float, help="Steps per row of a stream.  [default: 1]"),
+    click.option("--reservoir", type=int, help="Rows kept of a query that goes on in a stream.  [default: 1000]"),
+    click.option("--open-queries", type=int, help="Queries that may go on in a stream.  [default: 1]"),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to train on, beside the data itself."""
+
+    pairs: str | None = None
+    query_weights: str | None = None
+    start: str | None = None
+    stream: bool = False
+    passes: int | None = None
+    checkpoint: str | None = None
+
+
+source_options = gathered(
+    "source",
+    Source,
+    click.option("--pairs", metavar="FILE", help="Explicit preferences: winner row, loser row[, weight] in each line, "
+                 "rows counted from 1. They add to those of the labels."),
+    click.option("--query-weights", metavar="FILE", help="A query's id and its weight in each line; others weigh 1."),
+    click.option("--start", metavar="MODEL", help="Start from the weights of a model."),
+    click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory, chunk by chunk (SVMlight)."),
+    click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
+    click.option("--checkpoint", metavar="FILE", help="Keep a stream's state here, and go on from it if it exists."),
+)  # fmt: skip
+
+
+@click.command()
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model; - is standard output.")
+@click.option("--valid", metavar="FILE", help="Data to judge the model by.")
+@click.option("--alpha", type=float, help="Strength of the regulariser.  [default: 0.001; 0.0001 with sgd]")
+@exact_options
+@stochastic_options
+@source_options
+@judging_options
+@verbosity_options
+@json_option
+@reading_options
+def train(
+    data: str,
+    output: str,
+    valid: str | None,
+    alpha: float | None,
+    exact: Exact,
+    stochastic: Stochastic,
+    source: Source,
+    judging: Judging,
+    verbosity: Verbosity,
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Train a model on a file, and judge it by another one.
+
+    \b
+      linrank train train.txt -o model.json --valid vali.txt
+      linrank train train.csv -o model.json --loss hinge --alpha 1e-4 --missing mean
+      linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
+      linrank train huge.txt.gz -o model.json --stream --passes 2 --checkpoint state
+
+    Data whose features have different sizes should not be streamed as it is: columns are scaled in memory only.
+    """
+    from . import _report
+    from ._judge import needs_docid
+    from ._trainer import Trainer, write_model
+
+    trainer = Trainer(alpha, exact, stochastic, source, reading, verbosity.level())
+    out = _report.console(err=output == "-")
+    silent = as_json
+    report: dict[str, Any] = {"data": {"path": data}}
+    if source.stream:
+        ranker, facts = trainer.stream(data)
+        report["data"] |= facts
+    else:
+        rows = trainer.read(data)
+        report["data"] |= _describe(rows, trainer, out, silent, data)
+        ranker = trainer.fit(rows)
+    write_model(ranker, trainer.names, output)
+    report["model"] = {"path": output, **trainer.facts(ranker)}
+    if not silent:
+        _report.show_facts(out, f"{output}", trainer.lines(ranker))
+    if valid is not None:
+        report["validation"] = _validate(ranker, valid, trainer, judging, needs_docid(judging))
+        if not silent:
+            found = report["validation"]
+            lines = [(name, _report.decimals(value)) for name, value in found["metrics"].items()]
+            _report.show_facts(out, f"{valid}: {found['rows']:,} rows, {found['queries']:,} queries", lines)
+    if as_json and output != "-":
+        _report.print_json(report)
+
+
+def _describe(rows: Dataset, trainer: Any, out: Any, silent: bool, path: str) -> dict[str, Any]:
+    from . import _describe as describer
+    from . import _report
+
+    facts = describer.describe(rows, trainer.parameters.get("preferences", "full"))
+    if not silent:
+        understood = [("read as", "; ".join(rows.description))] if rows.description else []
+        _report.show_facts(out, path, [*understood, *facts.lines()])
+    found: dict[str, Any] = _report.plain(facts)
+    return found
+
+
+def _validate(ranker: Any, path: str, trainer: Any, judging: Judging, docid: bool) -> dict[str, Any]:
+    from . import _judge
+    from ._files import read_chunks
+
+    loaded = trainer.loaded(ranker)
+    scored = _judge.score_all([loaded], read_chunks(path, trainer.reading, loaded), path, docid)
+    values = {m.name: float(_judge.value_of(m, scored)) for m in _judge.metrics_for(judging, scored.y)}
+    return {"path": path, "rows": scored.y.size, "queries": scored.n_queries, "metrics": values}

@@ -1,0 +1,113 @@
+"""`linrank tune`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ._options import (
+    Exact,
+    Reading,
+    Verbosity,
+    exact_options,
+    json_option,
+    reading_options,
+    verbosity_options,
+)
+
+
+@click.command(short_help="Choose alpha by cross-validation.")
+@click.argument("data")
+@click.option("-o", "--output", metavar="MODEL", help="Where to write the model with the alpha chosen.")
+@click.option(
+    "--alphas",
+    default="20",
+    show_default=True,
+    metavar="N|LIST",
+    help="How many alphas from 10 to 1e-5, or which: 0.1,0.01,0.001.",
+)
+@click.option(
+    "--cv", default=5, show_default=True, type=click.IntRange(2), help="Number of folds, cut between queries."
+)
+@click.option("-m", "--metric", default="pairwise_accuracy", show_default=True, help="What to choose alpha by.")
+@click.option("--one-standard-error", is_flag=True, help="Take the strongest alpha within an error of the best.")
+@exact_options
+@verbosity_options
+@json_option
+@reading_options
+def tune(
+    data: str,
+    output: str | None,
+    alphas: str,
+    cv: int,
+    metric: str,
+    one_standard_error: bool,
+    exact: Exact,
+    verbosity: Verbosity,
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Choose alpha by cross-validation over queries, and train with it.
+
+    Prints the path of alphas with the mean score of the folds and its standard error.
+
+    \b
+      linrank tune train.txt -o model.json
+      linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --one-standard-error --json
+    """  # fmt: skip
+    from .._cv import LinearRankerCV
+    from . import _report
+    from ._trainer import read_training_data, write_model
+    from ._training import exact_parameters
+
+    if exact.solver == "sgd":
+        raise click.UsageError("--solver sgd cannot be tuned: choose an exact one.")
+    parameters = exact_parameters(exact)
+    rows = read_training_data(data, reading, parameters)
+    ranker = LinearRankerCV(
+        _alphas(alphas),
+        cv=cv,
+        metric=metric,
+        one_standard_error=one_standard_error,
+        n_jobs=reading.jobs,
+        verbose=verbosity.level(),
+        **parameters,
+    )
+    ranker.fit(rows.X, rows.y, rows.qid, sample_weight=rows.sample_weight)
+    if output is not None:
+        write_model(ranker, rows.feature_names, output)
+    found = ranker.cv_results_
+    if not as_json:
+        _show_path(_report.console(err=output == "-"), ranker, metric)
+    elif output != "-":
+        path = {name: found[name] for name in ("alpha", "mean_score", "standard_error", "scores", "n_iter")}
+        _report.print_json({"data": data, "metric": metric, "chosen": ranker.alpha_, "path": path, "model": output})
+
+
+def _alphas(text: str) -> int | list[float]:
+    try:
+        return [float(word) for word in text.split(",")] if "," in text or "." in text or "e" in text else int(text)
+    except ValueError:
+        raise click.UsageError(
+            f"--alphas {text!r} is neither a number of alphas nor a list such as 0.1,0.01."
+        ) from None
+
+
+def _show_path(out: Any, ranker: Any, metric: str) -> None:
+    """Each alpha with its score, drawn from the worst to the best."""
+    import numpy as np
+
+    from . import _report
+
+    found = ranker.cv_results_
+    mean, error = found["mean_score"], found["standard_error"]
+    low, high = np.nanmin(mean), np.nanmax(mean)
+    share = np.ones(mean.size) if high <= low else (mean - low) / (high - low)
+    rows = []
+    for k, alpha in enumerate(found["alpha"]):
+        chosen = alpha == ranker.alpha_
+        drawn = _report.bar(out, (1 + 23 * share[k]) / 24, "green" if chosen else "cyan")
+        mark = "<- chosen" if chosen else ""
+        rows.append((f"{alpha:.3g}", _report.decimals(mean[k]), f"{error[k]:.4f}", drawn, mark))
+    _report.show_table(out, ("alpha", metric, "error", "", ""), rows)

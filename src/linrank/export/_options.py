@@ -1,0 +1,42 @@
+"""What may be said about an export beside the function itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._data import check_choice
+from .._errors import ParameterError
+
+#: The feature that holds the offset where a target has no place for it.
+OFFSET = "linrank_offset"
+DTYPES = ("float32", "float64")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of exports; each target takes what it needs.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model (Solr, Elasticsearch, ONNX) or of the rank profile (Vespa).
+    store : str
+        Solr's feature store.
+    table, column : str
+        The table that SQL selects from, and the name it gives to the scores.
+    dtype : {"float32", "float64"}
+        Type of numbers in ONNX: one LinearRegressor node, or a matrix product in double precision.
+    """
+
+    model: str = "linrank"
+    store: str = "_DEFAULT_"
+    table: str = "documents"
+    column: str = "score"
+    dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        for name in ("model", "store", "table", "column"):
+            value = getattr(self, name)
+            if not isinstance(value, str) or not value or "\0" in value:
+                raise ParameterError(f"{name}={value!r} must be a name: some text.")
+        check_choice("dtype", self.dtype, DTYPES)
