@@ -24,7 +24,7 @@ FEW_LEVELS_TO_SUM = 32
 #: The same as SHORT for losses that sum as well as count.
 SHORT_TO_SUM = 400
 #: The same for the logistic loss, of which a pair costs more.
-SHORT_LOGISTIC = 100
+SHORT_LOGISTIC = 200
 
 Floats = NDArray[np.float64]
 
