@@ -6,6 +6,11 @@ import runpy
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+import linrank
+from linrank.cli import cli
+from linrank.testing import make_ranking
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -16,7 +21,8 @@ def python_blocks(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=lambda page: page.stem)
-def test_python_blocks_run_in_order(page, capsys):
+def test_python_blocks_run_in_order(page, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     exec(compile(python_blocks(page), str(page), "exec"), {"__name__": "page"})
     assert "nan" not in capsys.readouterr().out
 
@@ -28,6 +34,19 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_commands_of_the_readme_run(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for k, name in enumerate(("train", "vali", "test")):
+        X, y, qid = make_ranking(120, 4, 6, 4, seed=k)
+        linrank.write_svmlight(tmp_path / f"{name}.txt", X, y - y.min(), qid)
+    commands = re.findall(r"^\$ linrank (.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        answer = CliRunner().invoke(cli, command.split(" > ")[0].split())
+        assert answer.exit_code == 0, answer.output
+        assert answer.stdout or "-o" in command
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
