@@ -133,6 +133,8 @@ def measure(name: str, about: Set) -> dict[str, Any]:
     wmw: dict[str, list[float]] = {method: [] for method in methods}
     pairs = []
     for train, test in folds(X, y):
+        if np.unique(y[test]).size < 2:
+            continue
         alpha = choose(X[train], y[train])
         data = RankingData(X[train], y[train])
         pairs.append(data.preferences.n_pairs)

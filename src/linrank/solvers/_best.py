@@ -1,10 +1,18 @@
-"""The best point of a smooth objective so far, with its certificate."""
+"""The best point of a smooth objective so far, with its certificate, and the loop of solvers that know no more."""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Callable
 
 import numpy as np
 
 from .._objective import Objective, Point, zeros
+from .._preferences import FloatArray
+from ._base import Callback, Iteration, Solution, ending
+
+#: Iterations without progress after which rounding is to blame.
+STALL = 5
 
 
 class Best:
@@ -25,3 +33,29 @@ class Best:
             self.w, self.value = point.w, point.value
         self.gap = max(self.value - lower, 0.0)
         return self.value < before[0] or self.gap < before[1]
+
+
+def start_point(objective: Objective, start: FloatArray | Solution | None) -> Point:
+    """Where to start: given weights, an earlier solution, or zero."""
+    given = start.w if isinstance(start, Solution) else start
+    return objective.at(zeros(objective) if given is None else given)
+
+
+def descend(
+    point: Point,
+    step: Callable[[Point], Point],
+    converged: Callable[[Best, Point], bool],
+    max_iter: int,
+    callback: Callback | None,
+) -> Solution:
+    """Take steps from a point until they have converged, stall or are too many."""
+    begin, best, history, still = time.perf_counter(), Best(point.objective), list[Iteration](), 0
+    while True:
+        still = 0 if best.certify(point) else still + 1
+        history.append(Iteration(len(history) + 1, best.value, best.gap, time.perf_counter() - begin))
+        if callback is not None:
+            callback(history[-1])
+        status = ending(converged(best, point), still >= STALL, len(history), max_iter)
+        if status is not None:
+            return Solution(best.w, best.value, best.gap, status, history)
+        point = step(point)

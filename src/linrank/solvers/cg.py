@@ -6,19 +6,15 @@ default because it is faster; this is the paper's own solver, and needs nothing 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
-from .._objective import Objective, Point, zeros
+from .._objective import Objective, Point
 from .._preferences import FloatArray
-from ._base import Callback, Iteration, Solution, check_limits, ending
-from ._best import Best
+from ._base import Callback, Solution, check_limits
+from ._best import descend, start_point
 from ._line import search
-
-#: Iterations without progress after which rounding is to blame.
-STALL = 5
 
 
 @dataclass(frozen=True)
@@ -43,21 +39,8 @@ class ConjugateGradients:
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
     ) -> Solution:
         """Minimise from `start`: weights or an earlier solution."""
-        begin = time.perf_counter()
-        given = start.w if isinstance(start, Solution) else start
-        point = objective.at(zeros(objective) if given is None else given)
-        best, history, still = Best(objective), list[Iteration](), 0
-        path = _Path(point)
-        while True:
-            still = 0 if best.certify(point) else still + 1
-            history.append(Iteration(len(history) + 1, best.value, best.gap, time.perf_counter() - begin))
-            if callback is not None:
-                callback(history[-1])
-            converged = best.gap <= self.tol * objective.value_at_zero
-            status = ending(converged, still >= STALL, len(history), self.max_iter)
-            if status is not None:
-                return Solution(best.w, best.value, best.gap, status, history)
-            point = path.step(point)
+        point, target = start_point(objective, start), self.tol * objective.value_at_zero
+        return descend(point, _Path(point).step, lambda best, _: best.gap <= target, self.max_iter, callback)
 
 
 class _Path:

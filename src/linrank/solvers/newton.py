@@ -22,15 +22,13 @@ from .._objective import Objective, Point, zeros
 from .._preferences import FloatArray
 from .._smoothing import SmoothedHinge
 from ._base import Callback, Iteration, Solution, Status, check_limits, ending
-from ._best import Best
+from ._best import STALL, Best
 from ._line import search
 
 #: Steps of conjugate gradients after which a preconditioner is out of date, unless a new one would cost twice as many.
 STALE = 4
 #: Relative residual at which conjugate gradients stop.
 FORCING = 0.1
-#: Iterations without progress after which rounding is to blame.
-STALL = 5
 #: Rows of the samples on which a start from zero begins, and how many of them a feature needs to be told apart.
 SAMPLES = (5_000, 25_000, 125_000)
 ROWS_A_FEATURE = 20

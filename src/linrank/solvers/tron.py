@@ -8,7 +8,6 @@ samples are used; `Newton` is the default because it is faster.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +15,8 @@ import numpy as np
 from .._errors import ParameterError
 from .._objective import Objective, Point, zeros
 from .._preferences import FloatArray
-from ._base import Callback, Iteration, Solution, check_limits, ending
-from ._best import Best
+from ._base import Callback, Solution, check_limits
+from ._best import Best, descend, start_point
 
 #: A step is taken where the objective falls by this part of what the model promised.
 ACCEPT = 1e-4
@@ -27,8 +26,6 @@ POOR, GOOD = 0.25, 0.75
 SHRINK, HALVE, GROW = 0.25, 0.5, 4.0
 #: Relative residual at which conjugate gradients stop.
 FORCING = 0.1
-#: Iterations without progress after which rounding is to blame.
-STALL = 5
 
 
 @dataclass(frozen=True)
@@ -58,22 +55,13 @@ class Tron:
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
     ) -> Solution:
         """Minimise from `start`: weights or an earlier solution."""
-        begin = time.perf_counter()
-        point = objective.at(_weights(objective, start))
-        best, history, still = Best(objective), list[Iteration](), 0
-        radius = np.inf
+        point, target = start_point(objective, start), self.tol * objective.value_at_zero
         goal = self._gradient_goal(objective, point, start)
-        while True:
-            still = 0 if best.certify(point) else still + 1
-            history.append(Iteration(len(history) + 1, best.value, best.gap, time.perf_counter() - begin))
-            if callback is not None:
-                callback(history[-1])
-            size = float(np.linalg.norm(point.gradient))
-            converged = size <= goal if goal is not None else best.gap <= self.tol * objective.value_at_zero
-            status = ending(converged, still >= STALL, len(history), self.max_iter)
-            if status is not None:
-                return Solution(best.w, best.value, best.gap, status, history)
-            point, radius = _iterate(point, min(radius, size) if len(history) == 1 else radius)
+
+        def converged(best: Best, point: Point) -> bool:
+            return best.gap <= target if goal is None else float(np.linalg.norm(point.gradient)) <= goal
+
+        return descend(point, _Region(point).step, converged, self.max_iter, callback)
 
     def _gradient_goal(self, objective: Objective, point: Point, start: FloatArray | Solution | None) -> float | None:
         if self.gradient_tol is None:
@@ -82,24 +70,25 @@ class Tron:
         return self.gradient_tol * float(np.linalg.norm(at_zero.gradient))
 
 
-def _weights(objective: Objective, start: FloatArray | Solution | None) -> FloatArray:
-    given = start.w if isinstance(start, Solution) else start
-    return zeros(objective) if given is None else given
+class _Region:
+    """The trust region's radius, which follows the steps."""
 
+    def __init__(self, point: Point) -> None:
+        self.radius = float(np.linalg.norm(point.gradient))
 
-def _iterate(point: Point, radius: float) -> tuple[Point, float]:
-    """One step of the trust-region method: the next point (the same one if the step failed) and radius."""
-    step, residual = _conjugate_gradients(point, radius)
-    length, slope = float(np.linalg.norm(step)), float(point.gradient @ step)
-    promised = -0.5 * (slope - float(step @ residual))
-    line = point.along(step)
-    trial = line.at(1.0)
-    fallen = point.value - trial.value
-    # Where the parabola through the two values and the slope has its minimum, in lengths of the step.
-    beyond = -fallen - slope
-    best = GROW if beyond <= 0 else max(SHRINK, -0.5 * slope / beyond)
-    radius = _next_radius(radius, length, best * length, fallen, promised)
-    return (line.point(trial) if fallen > ACCEPT * promised else point), radius
+    def step(self, point: Point) -> Point:
+        """The next point: the same one if the step failed."""
+        step, residual = _conjugate_gradients(point, self.radius)
+        length, slope = float(np.linalg.norm(step)), float(point.gradient @ step)
+        promised = -0.5 * (slope - float(step @ residual))
+        line = point.along(step)
+        trial = line.at(1.0)
+        fallen = point.value - trial.value
+        # Where the parabola through the two values and the slope has its minimum, in lengths of the step.
+        beyond = -fallen - slope
+        ideal = GROW if beyond <= 0 else max(SHRINK, -0.5 * slope / beyond)
+        self.radius = _next_radius(self.radius, length, ideal * length, fallen, promised)
+        return line.point(trial) if fallen > ACCEPT * promised else point
 
 
 def _next_radius(radius: float, length: float, ideal: float, fallen: float, promised: float) -> float:
