@@ -59,7 +59,9 @@ def test_every_export_scores_as_the_ranker_does(name, seed, fill, offset, dtype)
     assert found.rows == 14
     assert found.largest_difference <= (1e-4 if TARGETS[name].rounding > 1e-10 else 1e-10) * 1e5
     complete = np.where(np.isnan(X), f.fill, X) if fill else X
-    assert found.lowest == pytest.approx((complete @ f.weights + offset).min())
+    assert found.lowest == pytest.approx(
+        (complete @ f.weights + offset).min(), rel=1e-4, abs=1e-3 * f.size(complete).max()
+    )
 
 
 @pytest.mark.parametrize("name", sorted(TARGETS))
@@ -211,6 +213,16 @@ def test_offset_from_the_lowest_score(fitted):
     moved = LinearFunction.of(ranker, offset=-lowest)
     assert moved(X).min() == pytest.approx(0.0, abs=1e-12)
     assert lowest_score(moved, []) == 0.0
+
+
+def test_an_offset_found_for_a_target_leaves_nothing_negative_there():
+    f, X, solr = function(9), rows(9, n=500), TARGETS["solr"]
+    for scale in (1.0, 1e6):
+        lowest = lowest_score(f, [scale * X], solr)
+        moved = LinearFunction(f.weights, f.names, offset=-lowest)
+        with pytest.warns(UserWarning, match="offset"):
+            text = solr.write(moved, Options())
+        assert 0 <= verify(solr, text, moved, [scale * X]).lowest < 1e-3 * f.size(scale * X).max()
 
 
 def test_bad_options(fitted):

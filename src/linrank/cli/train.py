@@ -83,7 +83,7 @@ source_options = gathered(
                  "rows counted from 1. They add to those of the labels."),
     click.option("--query-weights", metavar="FILE", help="A query's id and its weight in each line; others weigh 1."),
     click.option("--start", metavar="MODEL", help="Start from the weights of a model."),
-    click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory, chunk by chunk (SVMlight)."),
+    click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
     click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
     click.option("--checkpoint", metavar="FILE", help="Keep a stream's state here, and go on from it if it exists."),
 )  # fmt: skip
