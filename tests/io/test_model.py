@@ -48,7 +48,7 @@ def ranker(problem):
         LinearRankerCV([0.1, 1.0], cv=3),
         LinearRankerCV(3, cv=3, one_standard_error=True),
     ],
-    ids=["parameters", "newton", "bundle", "alphas", "number"],
+    ids=["graph", "parameters", "newton", "bundle", "alphas", "number"],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_comes_back_to_the_last_bit(problem, estimator, tmp_path):

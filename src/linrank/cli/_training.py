@@ -16,6 +16,7 @@ from .._preferences import FloatArray
 from ..io import Dataset
 from ._options import Exact
 
+FLAGS = {"n_steps": "--steps", "random_state": "--seed"}  # of parameters by other names
 EDGE = re.compile(r"\s*([^<>:,\s]+)\s*([<>])\s*([^<>:,\s]+)\s*(?::\s*([^<>:,\s]+))?\s*")
 
 
@@ -29,7 +30,7 @@ def refuse(options: dict[str, Any], names: tuple[str, ...], why: str) -> None:
     """A usage error if one of these was given."""
     for name in names:
         if name in options:
-            raise click.UsageError(f"--{name.replace('_', '-')} {why}")
+            raise click.UsageError(f"{FLAGS.get(name, '--' + name.replace('_', '-'))} {why}")
 
 
 def exact_parameters(exact: Exact) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def evaluate(model: str, data: str, judging: Judging, per_query: str | None, as_
 
     \b
       linrank evaluate model.json test.txt
-      linrank evaluate model.json test.txt -m ndcg@10 -m err@20 --preset trec --json
+      linrank evaluate model.json test.txt -m ndcg@10 -m map --preset trec --json
       linrank evaluate model.json test.txt -m ndcg@5 --per-query values.csv
     """
     from . import _judge, _report

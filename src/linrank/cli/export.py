@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model")
-@click.option("--to", "target", required=True, type=click.Choice(TARGETS), help="The system to export to.")
+@click.option("--to", "target", required=True, type=click.Choice(TARGETS), metavar="TARGET", help="See above.")
 @click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
 @click.option(
     "--verify", metavar="DATA", help="Score this file by the export too, read back independently, and compare."

@@ -118,9 +118,9 @@ def train(
 
     \b
       linrank train train.txt -o model.json --valid vali.txt
-      linrank train train.csv -o model.json --loss hinge --alpha 1e-4 --missing mean
+      linrank train train.csv -o model.json --loss hinge --missing mean
       linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
-      linrank train huge.txt.gz -o model.json --stream --passes 2 --checkpoint state
+      linrank train huge.txt.gz -o model.json --stream --checkpoint state
 
     Data whose features have different sizes should not be streamed as it is: columns are scaled in memory only.
     """
