@@ -47,7 +47,8 @@ class Progress:
             text = self.data if isinstance(self.data, str) else describe(self.data)
             self._console.print(text, soft_wrap=True)
             if self._console.is_terminal:
-                self._live = self._console.status("")
+                plain = not self._console.encoding.lower().startswith("utf")
+                self._live = self._console.status("", spinner="line" if plain else "dots")
                 self._live.start()
         return self
 

@@ -42,13 +42,14 @@ def ranker(problem):
 @pytest.mark.parametrize(
     "estimator",
     [
+        LinearRanker(preferences=[(0, 1, 1.0), (1, 2, 0.5)]),
         LinearRanker("hinge", 0.1, preferences="chain", query_weighting="queries", scale=False, n_jobs=2),
         LinearRanker(solver=Newton(tol=1e-5, max_iter=7), warm_start=True),
         LinearRanker("hinge", np.float64(0.1), solver=Bundle(line_search=False)),
         LinearRankerCV([0.1, 1.0], cv=3),
         LinearRankerCV(3, cv=3, one_standard_error=True),
     ],
-    ids=["parameters", "newton", "bundle", "alphas", "number"],
+    ids=["graph", "parameters", "newton", "bundle", "alphas", "number"],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_comes_back_to_the_last_bit(problem, estimator, tmp_path):
@@ -239,7 +240,10 @@ def _edited(text, change, keep_checksum=False):
         (lambda d: d["training"].update(gap="small"), "gap"),
         (lambda d: d["parameters"].update(solver={"solver": "Status"}), "does not know"),
         (lambda d: d["parameters"].update(solver={"solver": "Newton", "speed": 3}), "does not have"),
-        (lambda d: d["parameters"].update(alphas=[[1]]), "list of something else"),
+        (lambda d: d["parameters"].update(alphas=[[1], "x"]), "list of something else"),
+        (lambda d: d["parameters"].update(alphas=[[1], ["x"]]), "list of something else"),
+        (lambda d: d["parameters"].update(alphas=[[1], [1, 2]]), "list of something else"),
+        (lambda d: d["parameters"].update(alphas=[{"a": 1}]), "list of something else"),
     ],
 )
 def test_wrong_contents_are_named(ranker, change, words):

@@ -17,7 +17,7 @@ from ._report import size
 FEW_LEVELS = 8  # are listed one by one
 PIECE_ENTRIES = 1 << 20
 #: What training takes beside X, measured: about so many bytes a row, and so many d-vectors, or a d x d matrix if less.
-BYTES_PER_ROW, VECTORS = 120, 64
+BYTES_PER_ROW, VECTORS = 150, 64
 
 
 @dataclass(frozen=True)

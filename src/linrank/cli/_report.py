@@ -12,7 +12,6 @@ from typing import Any
 import click
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 BAR_CELLS = 24
@@ -61,12 +60,17 @@ def show_facts(out: Console, title: str, facts: Iterable[tuple[str, str]]) -> No
 
 def show_table(out: Console, header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
     """Columns: the first to the left, numbers to the right."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for k, name in enumerate(header):
-        table.add_column(Text(name), justify="left" if k == 0 or not name else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
-    out.print(table)
+    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    lines = [[Text(name, style="bold") for name in header], *cells]
+    widths = [max(line[k].cell_len for line in lines) for k in range(len(header))]
+    for line in lines:
+        text = Text()
+        for k, cell in enumerate(line):
+            blank = " " * (widths[k] - cell.cell_len)
+            text += Text.assemble(cell, blank) if k == 0 or not header[k] else Text.assemble(blank, cell)
+            text += Text("  ")
+        text.rstrip()
+        out.print(text, soft_wrap=True)
 
 
 def bar(out: Console, share: float, style: str = "cyan", cells: int = BAR_CELLS) -> Text:

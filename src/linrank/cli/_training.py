@@ -16,6 +16,7 @@ from .._preferences import FloatArray
 from ..io import Dataset
 from ._options import Exact
 
+FLAGS = {"n_steps": "--steps", "random_state": "--seed"}  # of parameters by other names
 EDGE = re.compile(r"\s*([^<>:,\s]+)\s*([<>])\s*([^<>:,\s]+)\s*(?::\s*([^<>:,\s]+))?\s*")
 
 
@@ -29,7 +30,7 @@ def refuse(options: dict[str, Any], names: tuple[str, ...], why: str) -> None:
     """A usage error if one of these was given."""
     for name in names:
         if name in options:
-            raise click.UsageError(f"--{name.replace('_', '-')} {why}")
+            raise click.UsageError(f"{FLAGS.get(name, '--' + name.replace('_', '-'))} {why}")
 
 
 def exact_parameters(exact: Exact) -> dict[str, Any]:
@@ -40,8 +41,8 @@ def exact_parameters(exact: Exact) -> dict[str, Any]:
     return parameters
 
 
-def parse_preferences(text: str) -> str | list[tuple[float, ...]]:
-    """full, chain, or edges (lower, higher[, weight]): of the text itself, or of a file of that name.
+def parse_preferences(text: str) -> str | list[tuple[float, float, float]]:
+    """full, chain, or edges (lower, higher, weight): of the text itself, or of a file of that name.
 
     ``1<2`` and ``2>1`` both say that level 2 is preferred to level 1; ``:0.5`` gives a weight. A file holds such edges,
     or ``lower higher [weight]``, one a line.
@@ -59,18 +60,18 @@ def parse_preferences(text: str) -> str | list[tuple[float, ...]]:
     return [_edge(part) for part in text.split(",")]
 
 
-def _edge(text: str) -> tuple[float, ...]:
+def _edge(text: str) -> tuple[float, float, float]:
     match = EDGE.fullmatch(text)
     try:
         if match is not None:
             low, high = (match[1], match[3]) if match[2] == "<" else (match[3], match[1])
-            return (float(low), float(high), *([float(match[4])] if match[4] else []))
-        numbers = tuple(float(word) for word in text.replace(",", " ").split())
+            return float(low), float(high), float(match[4] or 1.0)
+        low, high, weight = [*text.replace(",", " ").split(), "1.0"][:3]
+        if len(text.replace(",", " ").split()) <= 3:
+            return float(low), float(high), float(weight)
     except ValueError:
-        numbers = ()
-    if len(numbers) not in (2, 3):
-        raise ParameterError(f"{text!r} is not an edge between levels: write it as 0<1 or, with a weight, 0<1:0.5.")
-    return numbers
+        pass
+    raise ParameterError(f"{text!r} is not an edge between levels: write it as 0<1 or, with a weight, 0<1:0.5.")
 
 
 def read_numbers(path: str, columns: tuple[int, ...], what: str) -> FloatArray:

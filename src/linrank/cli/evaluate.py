@@ -24,11 +24,12 @@ def evaluate(model: str, data: str, judging: Judging, per_query: str | None, as_
     """Judge a model by the labels of a file.
 
     Without --metric: pairwise accuracy, and NDCG@10, MAP and MRR where labels are grades (whole numbers from 0 to 31),
-    or Kendall's tau where they are not. SVMlight is read in chunks; labels, queries and scores are kept, 24 bytes a row.
+    or Kendall's tau where they are not. SVMlight is read in chunks; labels, queries and scores are kept, 24 bytes
+    a row.
 
     \b
       linrank evaluate model.json test.txt
-      linrank evaluate model.json test.txt -m ndcg@10 -m err@20 --preset trec --json
+      linrank evaluate model.json test.txt -m ndcg@10 -m map --preset trec --json
       linrank evaluate model.json test.txt -m ndcg@5 --per-query values.csv
     """
     from . import _judge, _report

@@ -39,7 +39,7 @@ def explain(
 
     \b
       linrank explain model.json test.txt --query 7
-      linrank explain model.json test.txt --query 7 --above doc-3 --below doc-9 --json
+      linrank explain model.json test.txt --query 7 --above doc-3 --below doc-9
     """
     from . import _report
     from ._files import Loaded

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model")
-@click.option("--to", "target", required=True, type=click.Choice(TARGETS), help="The system to export to.")
+@click.option("--to", "target", required=True, type=click.Choice(TARGETS), metavar="TARGET", help="See above.")
 @click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
 @click.option(
     "--verify", metavar="DATA", help="Score this file by the export too, read back independently, and compare."
@@ -66,7 +66,7 @@ def export(
     options = exports.Options(model=name, store=store, table=table, column=column, dtype=dtype)
     loaded = Loaded.of(model)
     way = exports.TARGETS[target]
-    added = _offset(offset, loaded, verify, reading)
+    added = _offset(offset, loaded, verify, reading, way)
     function = exports.LinearFunction.of(named(loaded), added)
     text = way.write(function, options)
     found = _verify(way, text, function, loaded, verify, reading) if verify is not None else None
@@ -81,7 +81,7 @@ def _chunks(loaded: Loaded, path: str, reading: Reading) -> Any:
     return (chunk.X for chunk in read_chunks(path, reading, loaded))
 
 
-def _offset(offset: str | None, loaded: Loaded, verify: str | None, reading: Reading) -> float:
+def _offset(offset: str | None, loaded: Loaded, verify: str | None, reading: Reading, way: Target) -> float:
     """The offset asked for; "auto" reads the data."""
     from ..export import LinearFunction, lowest_score
 
@@ -90,7 +90,7 @@ def _offset(offset: str | None, loaded: Loaded, verify: str | None, reading: Rea
     if offset == "auto":
         if verify is None or verify == "-":
             raise click.UsageError("--offset auto finds the lowest score of a file: name it with --verify.")
-        return max(0.0, -lowest_score(LinearFunction.of(loaded.ranker), _chunks(loaded, verify, reading)))
+        return max(0.0, -lowest_score(LinearFunction.of(loaded.ranker), _chunks(loaded, verify, reading), way))
     try:
         return float(offset)
     except ValueError:

@@ -18,8 +18,8 @@ def inspect(file: str, top: int, as_json: bool, reading: Reading) -> None:
     """Show what a file holds: data or a model.
 
     Of data: rows, queries, levels, pairs, missing values, constant columns, memory. Of a model (of linrank, SVMrank or
-    LIBLINEAR): how it was trained, and its largest weights, times the feature's standard deviation in training where that
-    is known.
+    LIBLINEAR): how it was trained, and its largest weights, times the feature's standard deviation in training where
+    that is known.
 
     \b
       linrank inspect train.txt

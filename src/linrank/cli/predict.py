@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 def predict(model: str, data: str, output: str | None, rank: bool, tag: str, reading: Reading) -> None:
     """Score the rows of a file: one number a line, in the file's order.
 
-    SVMlight is read in chunks, so a file may be larger than memory. With --rank the rows of a query must be next to each
-    other there; document ids come from the comments ("docid = X", or all of the comment, blanks as _), or are line numbers.
+    SVMlight is read in chunks, so a file may be larger than memory. With --rank the rows of a query must be next to
+    each other there; document ids come from the comments ("docid = X", or all of the comment, blanks as _), or are row
+    numbers.
 
     \b
       linrank predict model.json test.txt -o scores.txt

@@ -83,7 +83,7 @@ source_options = gathered(
                  "rows counted from 1. They add to those of the labels."),
     click.option("--query-weights", metavar="FILE", help="A query's id and its weight in each line; others weigh 1."),
     click.option("--start", metavar="MODEL", help="Start from the weights of a model."),
-    click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory, chunk by chunk (SVMlight)."),
+    click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
     click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
     click.option("--checkpoint", metavar="FILE", help="Keep a stream's state here, and go on from it if it exists."),
 )  # fmt: skip
@@ -118,9 +118,9 @@ def train(
 
     \b
       linrank train train.txt -o model.json --valid vali.txt
-      linrank train train.csv -o model.json --loss hinge --alpha 1e-4 --missing mean
+      linrank train train.csv -o model.json --loss hinge --missing mean
       linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
-      linrank train huge.txt.gz -o model.json --stream --passes 2 --checkpoint state
+      linrank train huge.txt.gz -o model.json --stream --checkpoint state
 
     Data whose features have different sizes should not be streamed as it is: columns are scaled in memory only.
     """

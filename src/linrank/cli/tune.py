@@ -54,7 +54,7 @@ def tune(
 
     \b
       linrank tune train.txt -o model.json
-      linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --one-standard-error --json
+      linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --json
     """  # fmt: skip
     from .._cv import LinearRankerCV
     from . import _report

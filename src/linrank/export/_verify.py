@@ -32,7 +32,7 @@ class Verification:
         What rounding explains where the difference was nearest to it: (d + 3) roundings of the row's sum of
         |weight * value|, in the numbers that the target computes with.
     lowest : float
-        The lowest score.
+        The lowest score, as the target computes it.
     """
 
     rows: int
@@ -64,14 +64,21 @@ def verify(target: Target, text: bytes, function: LinearFunction, chunks: Iterab
         if difference[k] / bound[k] >= worst:
             worst, allowed = float(difference[k] / bound[k]), float(bound[k])
         largest = max(largest, float(difference.max()))
-        rows, lowest = rows + len(ours), min(lowest, float(ours.min()))
+        rows, lowest = rows + len(ours), min(lowest, float(theirs.min()))
     return Verification(rows, largest, allowed, float(lowest))
 
 
-def lowest_score(function: LinearFunction, chunks: Iterable[Any]) -> float:
-    """The lowest score of rows; 0 if there is no row."""
-    found = [float(function(fill_missing(chunk, function.fill)).min()) for chunk in chunks]
-    return min(found, default=0.0)
+def lowest_score(function: LinearFunction, chunks: Iterable[Any], target: Target | None = None) -> float:
+    """The lowest score of rows, less what rounding may take from it (and from an offset of that size) in the target.
+
+    0 if there is no row.
+    """
+    lowest = np.inf
+    for chunk in chunks:
+        complete = fill_missing(chunk, function.fill)
+        slack = 0.0 if target is None else 2 * (function.weights.size + 3) * target.rounding * function.size(complete)
+        lowest = min(lowest, float((function(complete) - slack).min(initial=np.inf)))
+    return float(lowest) if np.isfinite(lowest) else 0.0
 
 
 def _pieces(X: Any) -> Iterator[FloatArray]:

@@ -17,8 +17,8 @@ from .write import ROWS, _packed, _short, _texts
 def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
     """Write ranking data as a table of text: columns label, qid, id and weight where known, then the features by name.
 
-    Features without names are ``f1``, ``f2``, ...; a missing value is an empty cell; numbers are written with the shortest
-    digits that read back as the same number. Packed if the name ends in ``.gz`` or ``.zst``.
+    Features without names are ``f1``, ``f2``, ...; a missing value is an empty cell; numbers are written with the
+    shortest digits that read back as the same number. Packed if the name ends in ``.gz`` or ``.zst``.
     """
     names = data.feature_names or [f"f{j + 1}" for j in range(data.n_features)]
     known: dict[str, Any] = {"label": data.y, "qid": data.qid, "id": data.comments, "weight": data.sample_weight}

@@ -1,0 +1,157 @@
+"""The command line as a stranger meets it: real processes, pipes, a pseudo-terminal."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from linrank.cli import main; main()"]
+#: What a terminal is told: colours, cursor movements, hidden cursor.
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+def linrank(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], capture_output=True, text=True, env=os.environ | environment, timeout=120
+    )
+
+
+def in_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
+    """All that a command shows on a pseudo-terminal."""
+    sizes = {"COLUMNS": str(columns), "LINES": "24", "TERM": "xterm-256color"}
+    main, other = pty.openpty()
+    process = subprocess.Popen([*COMMAND, *arguments], stdin=other, stdout=other, stderr=other,
+                               env=os.environ | sizes | environment)  # fmt: skip
+    os.close(other)
+    shown = b""
+    while process.poll() is None or select.select([main], [], [], 0.1)[0]:
+        if select.select([main], [], [], 0.1)[0]:
+            try:
+                shown += os.read(main, 65536)
+            except OSError:
+                break
+    os.close(main)
+    assert process.wait(60) == 0, shown
+    return shown.decode()
+
+
+def test_demo_trains_evaluates_and_shows(run):
+    in_ascii = linrank("demo", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert in_ascii.returncode == 0, in_ascii.stderr
+    for done, bar in ((run("demo"), "█"), (in_ascii, "#")):
+        model, single = (float(x) for x in re.findall(r"([\d.]+)%", done.stdout)[:2])
+        assert model > single > 60
+        assert "certified" in done.stdout
+        assert bar * 10 in done.stdout
+        assert "LinearRanker" in done.stdout
+        assert "iteration" in done.stderr
+        assert all(len(line.rstrip()) <= 80 for line in done.stdout.splitlines())
+
+
+def test_errors_are_one_sentence(run):
+    assert run("demo", "--alpha", "-1", code=1).stderr == "Error: alpha=-1.0 must be a finite number above 0.\n"
+    done = linrank("demo", "--alpha", "-1", "--debug")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+def test_usage_errors_and_version():
+    assert linrank("nonsense").returncode == 2
+    assert linrank("--version").stdout.startswith("linrank, version ")
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from linrank.cli import COMMANDS, cli\n"
+        "for name in ('', *COMMANDS):\n"
+        "    try: cli.main([*name.split(), '--help'])\n"
+        "    except SystemExit as done: assert done.code == 0\n"
+        "print([m for m in ('numba', 'sklearn', 'numpy', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_training_on_a_terminal(files, tmp_path):
+    options = ["--valid", files.vali, "--solver", "bundle", "--loss", "hinge", "--tol", "1e-6"]
+    shown = in_terminal("train", files.train, "-o", str(tmp_path / "m.json"), *options)
+    assert "\x1b[1m" in shown  # titles are bold
+    text = ESCAPES.sub("", shown)
+    assert "iteration" in text
+    assert "gap" in text
+    assert "pairwise_accuracy" in text
+    fixed = [line for part in text.split("\n") for line in part.split("\r") if files.folder.name not in line]
+    assert max(len(line.rstrip()) for line in fixed) <= 80
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_path_drawn_without_colour(files, encoding):
+    shown = in_terminal("tune", files.train, "--alphas", "5", NO_COLOR="1", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    colours = re.findall(r"\x1b\[[0-9;]*3[0-9](?:;[0-9;]*)?m", shown)
+    assert colours == []
+    assert ("█" if encoding == "utf-8" else "#") * 20 in shown
+    assert "<- chosen" in shown
+    assert encoding == "utf-8" or shown.isascii()
+    assert all(len(ESCAPES.sub("", line).rstrip()) <= 80 for line in re.split(r"[\r\n]+", shown))
+
+
+def test_quiet_off_a_terminal_and_silent_pipes(files, tmp_path):
+    done = linrank("train", files.train, "-o", str(tmp_path / "m.json"), "--json")
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["model"]["status"] == "converged"
+
+
+def test_a_closed_pipe_is_no_error(files, tmp_path):
+    big = tmp_path / "big.txt"
+    with open(files.test) as file:
+        text = re.sub(r"#.*", "", file.read())
+    big.write_text(text * 400)
+    process = subprocess.Popen(
+        [*COMMAND, "predict", files.model, str(big)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    float(process.stdout.readline())
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) in (0, 1)
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_full_disk(files, command):
+    words = [command, files.model, files.test]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1
+    assert (
+        done.stderr == "Error: Standard output cannot be written, as the disk is full: free some space and try again.\n"
+    )
+
+
+def test_a_full_disk_below_a_file(files):
+    done = linrank("predict", files.model, files.test, "-o", "/dev/full")
+    assert done.returncode == 1
+    assert done.stderr == "Error: /dev/full cannot be written, as the disk is full: free some space and try again.\n"
+
+
+def test_control_c(files, tmp_path):
+    output = tmp_path / "m.json"
+    output.write_text("before")
+    process = subprocess.Popen(
+        [*COMMAND, "train", files.train, "-o", str(output), "--solver", "sgd", "--steps", "2000000000", "-v"],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    process.stderr.readline()  # it has read the data and is about to begin
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.read().splitlines()[-1:] == ["Interrupted: files are as they were before."]
+    process.stderr.close()
+    assert process.wait(60) == 130
+    assert output.read_text() == "before"
+    assert os.listdir(tmp_path) == ["m.json"]

@@ -1,0 +1,226 @@
+"""`linrank train` and `tune`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import linrank
+from linrank import LinearRanker, LinearRankerCV, SGDRanker
+from linrank.cli import _files
+from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
+from linrank.export import TARGETS
+from linrank.io import Dataset, read
+from linrank.io.read import FORMATS
+from linrank.losses import LOSSES
+from linrank.metrics._conventions import PRESETS
+from linrank.solvers import SOLVERS
+from linrank.solvers._samplers import SAMPLINGS
+from linrank.solvers.stochastic import LOSS_NAMES, RULES
+
+
+def test_choices_are_those_of_the_library():
+    from linrank.cli import _options as options
+
+    assert set(options.LOSSES) == set(LOSSES) | set(LOSS_NAMES)
+    assert set(options.SOLVERS) == set(SOLVERS)
+    assert options.RULES == tuple(RULES)
+    assert options.SAMPLINGS == SAMPLINGS
+    assert options.FORMATS == FORMATS
+    assert options.PRESETS == tuple(PRESETS)
+    assert options.TARGETS == tuple(TARGETS)
+
+
+def test_every_parameter_is_reachable():
+    from linrank.cli.train import train
+
+    names = {parameter.name for parameter in train.params}
+    elsewhere = {"warm_start", "verbose", "n_jobs"}  # --start, -v and -q, --jobs
+    for ranker in (LinearRanker(), SGDRanker()):
+        assert set(ranker.get_params()) - elsewhere <= names
+
+
+def test_train_is_what_the_library_does(run, files):
+    text = run("train", files.train, "-o", "model.json", "--valid", files.vali).stdout
+    assert np.array_equal(linrank.load("model.json").coef_, files.ranker.coef_)
+    X, y, qid = files.data["vali"]
+    assert f"{files.ranker.score(X, y, qid):.4f}" in text
+    for words in ("rows", "queries", "levels", "pairs", "certified gap", "memory"):
+        assert words in text
+
+
+def test_report_of_training(run, files):
+    result = run("train", files.train, "-o", "model.json", "--valid", files.vali, "-m", "ndcg@3", "--json")
+    found = json.loads(result.stdout)
+    assert result.stderr == ""
+    X, y, qid = files.data["train"]
+    assert (found["data"]["rows"], found["data"]["queries"], found["data"]["pairs"]) == (
+        len(y), len(np.unique(qid)), files.ranker.n_pairs_,
+    )  # fmt: skip
+    assert found["data"]["levels"] == {str(k): int(np.sum(y == k)) for k in range(4)}
+    assert found["model"]["gap"] == files.ranker.gap_
+    assert list(found["validation"]["metrics"]) == ["ndcg@3"]
+
+
+def test_all_options_of_the_exact_ranker(run, files):
+    options = ["--loss", "hinge", "--alpha", "0.01", "--solver", "bundle", "--preferences", "chain", "--no-scale"]
+    options += ["--query-weighting", "queries", "--tol", "1e-2", "--max-iter", "500", "--missing", "mean", "-j", "2"]
+    run("train", files.train, "-o", "model.json", *options)
+    expected = LinearRanker("hinge", 0.01, solver="bundle", preferences="chain", scale=False, n_jobs=2,
+                            query_weighting="queries", tol=1e-2, max_iter=500, missing="mean")  # fmt: skip
+    data = read(files.train)
+    expected.fit(data.X, data.y, data.qid)
+    loaded = linrank.load("model.json")
+    assert np.array_equal(loaded.coef_, expected.coef_)
+    assert loaded.get_params() == expected.get_params()
+
+
+def test_all_options_of_stochastic_descent(run, files):
+    options = ["--solver", "sgd", "--alpha", "0.01", "--rule", "sgd", "--sampling", "balanced", "--steps", "3000"]
+    options += ["--average", "--early-stopping", "--validation-fraction", "0.3", "--seed", "5", "--decay", "10"]
+    options += ["--C", "0.5", "--switch", "100", "--loss", "logistic", "--preferences", "chain", "--no-scale"]
+    run("train", files.train, "-o", "model.json", *options)
+    data = read(files.train)
+    expected = SGDRanker("logistic", 0.01, rule="sgd", sampling="balanced", n_steps=3000, average=True, C=0.5, switch=100,
+                         early_stopping=True, validation_fraction=0.3, random_state=5, decay=10.0, preferences="chain",
+                         scale=False).fit(data.X, data.y, data.qid)  # fmt: skip
+    loaded = linrank.load("model.json")
+    assert np.array_equal(loaded.coef_, expected.coef_)
+    assert loaded.get_params() == expected.get_params()
+
+
+def test_pairs_weights_and_starts(run, files, tmp_path):
+    data = read(files.train)
+    (tmp_path / "pairs.txt").write_text("# winner loser weight\n1 2 3\n2,3,0.5\n")
+    (tmp_path / "weights.txt").write_text("0 2.5\n1 0\nunknown 7\n")
+    run("train", files.train, "-o", "m.json", "--pairs", "pairs.txt", "--query-weights", "weights.txt")
+    weights = {q: {0: 2.5, 1: 0.0}.get(q, 1.0) for q in np.unique(data.qid).tolist()}
+    expected = LinearRanker().fit(data.X, data.y, data.qid, pairs=[(0, 1, 3), (1, 2, 0.5)], query_weight=weights)
+    assert np.array_equal(linrank.load("m.json").coef_, expected.coef_)
+    for more in ([], ["--solver", "sgd", "--steps", "100", "--seed", "0"]):
+        run("train", files.train, "-o", "again.json", "--start", files.model, *more)
+        again = linrank.load("again.json")
+        assert again.warm_start is False
+        assert again.n_iter_ < files.ranker.n_iter_ or more  # it was there already
+    assert linrank.load("m.json").get_params()["verbose"] == 0
+    start = SGDRanker(n_steps=100, random_state=0).fit(data.X, data.y, data.qid, start=files.ranker)
+    assert np.array_equal(again.coef_, start.coef_)
+
+
+def test_files_of_pairs_and_weights_that_are_wrong(run, files, tmp_path):
+    (tmp_path / "bad.txt").write_text("1 2\n1 x\n")
+    assert "bad.txt, line 2" in run("train", files.train, "-o", "m", "--pairs", "bad.txt", code=1).stderr
+    assert "bad.txt, line 2" in run("train", files.train, "-o", "m", "--query-weights", "bad.txt", code=1).stderr
+    (tmp_path / "empty.txt").write_text("\n")
+    with pytest.raises(linrank.DataError, match="empty"):
+        read_pairs("empty.txt")
+    with pytest.raises(linrank.DataError, match="has none"):
+        read_query_weights("empty.txt", Dataset(np.ones((2, 1)), np.ones(2)))
+
+
+def test_preferences(run, files, tmp_path):
+    assert parse_preferences("full") == "full"
+    assert parse_preferences("0<1, 3>2:0.5") == [(0.0, 1.0, 1.0), (2.0, 3.0, 0.5)]
+    (tmp_path / "edges.txt").write_text("0 1 # neighbours\n2<3:0.5\n\n1,2,4\n")
+    run("train", files.train, "-o", "a.json", "--preferences", "edges.txt")
+    run("train", files.train, "-o", "b.json", "--preferences", "0<1,2<3:0.5,1<2:4")
+    a, b = linrank.load("a.json"), linrank.load("b.json")
+    X, y, qid = files.data["train"]
+    expected = LinearRanker(preferences=[(0, 1, 1), (2, 3, 0.5), (1, 2, 4)]).fit(X, y, qid)
+    assert np.array_equal(a.coef_, expected.coef_)
+    assert np.array_equal(a.coef_, b.coef_)
+    assert a.score(X, y, qid) == expected.score(X, y, qid)
+    for bad in ("nonsense", "0<1<2", "a<b", "0<"):
+        assert "edge" in run("train", files.train, "-o", "m", "--preferences", bad, code=1).stderr
+
+
+def test_streams(run, files, monkeypatch):
+    monkeypatch.setattr(_files, "CHUNK_BYTES", 3000)
+    options = ["--stream", "--passes", "3", "--seed", "2", "--steps-per-row", "4", "--reservoir", "5"]
+    options += ["--open-queries", "2", "--alpha", "0.01", "--valid", files.vali, "--checkpoint", "state"]
+    found = json.loads(run("train", files.train, "-o", "m.json", *options, "--json").stdout)
+    X, y, qid = files.data["train"]
+    assert (found["data"]["rows"], found["data"]["queries"]) == (len(y), len(np.unique(qid)))
+    expected = SGDRanker(alpha=0.01, random_state=2, steps_per_row=4.0, reservoir=5, open_queries=2)
+    expected.fit_stream(lambda: linrank.io.iter_svmlight(files.train, chunk_bytes=3000), passes=3)
+    assert np.array_equal(linrank.load("m.json").coef_, expected.coef_)
+    assert found["validation"]["metrics"]["pairwise_accuracy"] > 0.6
+    with open(files.train, "rb") as file:
+        text = file.read()
+    run("train", "-", "-o", "piped.json", "--stream", "--n-features", "4", "--seed", "2", stdin=text)
+    assert "--n-features" in run("train", "-", "-o", "piped.json", "--stream", stdin=text, code=1).stderr
+    assert (
+        "leave out --passes"
+        in run("train", "-", "-o", "m", "--stream", "--passes", "2", "--n-features", "4", stdin=text, code=2).stderr
+    )
+    run("convert", files.train, "t.csv")
+    assert "only SVMlight can be streamed" in run("train", "t.csv", "-o", "m", "--stream", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--steps", "10"], "--steps is for stochastic descent"),
+        (["--solver", "sgd", "--tol", "1"], "--tol is for the exact solvers"),
+        (["--stream", "--solver", "newton"], "leave out --solver"),
+        (["--stream", "--pairs", "x"], "cannot be had with --stream"),
+        (["--passes", "2"], "add --stream"),
+        (["--loss", "absolute"], "--loss"),
+        (["--metric"], "--metric"),
+        ([], "--output"),
+    ],
+)
+def test_options_that_contradict_each_other(run, files, options, words):
+    output = ["-o", "m.json"] if options else []
+    assert words in run("train", files.train, *output, *options, code=2).stderr
+
+
+def test_a_model_on_standard_output(run, files):
+    result = run("train", files.train, "-o", "-")
+    assert json.loads(result.stdout)["format"] == "linrank"
+    assert "certified gap" in result.stderr
+    with open("m.json", "w") as file:
+        file.write(result.stdout)
+    assert np.array_equal(linrank.load("m.json").coef_, files.ranker.coef_)
+
+
+def test_missing_values_and_weights_of_rows(run, tmp_path):
+    (tmp_path / "holes.txt").write_text("1 qid:1 cost:2 1:nan 2:1\n0 qid:1 1:2 2:1\n2 qid:1 1:4 2:1\n")
+    assert "line 1" in run("train", "holes.txt", "-o", "m.json", code=1).stderr
+    result = run("train", "holes.txt", "-o", "m.json", "--missing", "mean")
+    for words in ("missing values", "row weights", "constant columns"):
+        assert words in result.stdout
+    assert linrank.load("m.json").fill_.tolist() == [3.0, 1.0]
+    assert len(run("predict", "m.json", "holes.txt").stdout.splitlines()) == 3
+    (tmp_path / "bad.txt").write_text("1 qid:1 1:1\n0 qid:1 1:0\nnonsense\n")
+    result = run("train", "bad.txt", "-o", "m.json", "--skip-bad-lines")
+    assert "1 lines skipped" in result.stdout
+    assert "Warning: 1 lines left out" in result.stderr
+
+
+def test_warnings_are_lines(run, files):
+    result = run("train", files.train, "-o", "m.json", "--max-iter", "1", "--tol", "1e-9", "--solver", "bundle")
+    assert result.stderr.startswith("Warning: The solver ended as 'max_iter'")
+    assert result.stderr.count("\n") == 1
+
+
+def test_verbose_shows_iterations_off_a_terminal(run, files):
+    assert "iteration" not in run("train", files.train, "-o", "m.json").stderr
+    assert "iteration" in run("train", files.train, "-o", "m.json", "-v").stderr
+
+
+def test_tune(run, files):
+    text = run("tune", files.train, "-o", "m.json", "--alphas", "1,0.1,1e-3", "--cv", "3", "-m", "ndcg@5").stdout
+    X, y, qid = files.data["train"]
+    expected = LinearRankerCV([1, 0.1, 1e-3], cv=3, metric="ndcg@5").fit(X, y, qid)
+    rows = text.splitlines()[1:]
+    assert [line.split()[0] for line in rows] == ["1", "0.1", "0.001"]
+    assert [float(line.split()[1]) for line in rows] == pytest.approx(expected.cv_results_["mean_score"], abs=6e-5)
+    assert [line.split()[0] for line in rows if "chosen" in line] == [f"{expected.alpha_:g}"]
+    assert linrank.load("m.json").alpha_ == expected.alpha_
+    found = json.loads(run("tune", files.train, "--alphas", "3", "--one-standard-error", "--json").stdout)
+    assert found["model"] is None
+    assert len(found["path"]["alpha"]) == 3
+    assert found["chosen"] in found["path"]["alpha"]
+    assert "--alphas" in run("tune", files.train, "--alphas", "x", code=2).stderr
+    assert "sgd" in run("tune", files.train, "--solver", "sgd", code=2).stderr
