@@ -51,12 +51,14 @@ def test_equal_sums_over_all_pairs(kernel, name, problem, seed):
         for constant, value in zip(("SHORT_TO_SUM", "FEW_LEVELS", "FEW_LEVELS_TO_SUM"), KERNELS[kernel], strict=True):
             patch.setattr(active, constant, value)
         ours = loss.at(problem.scores, data)
-        product = ours.curvature.product(X[:, 0].copy())
+        product, block = ours.curvature.product(X[:, 0].copy()), ours.curvature.product(X)
         H = ours.curvature.hessian(X)
     size = 1 + np.abs(problem.scores - problem.scores.mean()).max() ** 2
     assert ours.value == pytest.approx(naive.value, rel=1e-9, abs=1e-11 * size)
     np.testing.assert_allclose(ours.gradient, naive.gradient, rtol=1e-9, atol=1e-10 * size)
     np.testing.assert_allclose(product, L @ X[:, 0], atol=1e-10)
+    np.testing.assert_array_equal(block[:, 0], product)
+    np.testing.assert_allclose(block, L @ X, atol=1e-10)
     np.testing.assert_allclose(H, X.T @ L @ X, atol=1e-10)
 
 

@@ -1,0 +1,88 @@
+"""The local engine: products, norms and scales for every kind of X, the same bits for any number of threads."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from linrank import ParameterError, RankingData
+from linrank.engines import LocalEngine, _matrix
+from linrank.engines.local import count_threads
+from linrank.losses import LOSSES
+from linrank.testing import make_ranking
+
+KINDS = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "float32": lambda X: X.astype(np.float32),
+    "float32 F": lambda X: np.asfortranarray(X, dtype=np.float32),
+    "csr": sp.csr_array,
+    "csr float32": lambda X: sp.csr_array(X.astype(np.float32)),
+    "csr long indices": lambda X: _long_indices(sp.csr_array(X)),
+}
+
+
+def _long_indices(X):
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Many blocks and pieces even of small matrices."""
+    monkeypatch.setattr(_matrix, "BLOCK_ENTRIES", 64)
+    monkeypatch.setattr(_matrix, "PIECE_ENTRIES", 16)
+
+
+def problem():
+    X, y, qid = make_ranking(300, 7, 5, 4)
+    X[np.abs(X) < 0.5] = 0.0
+    X[17] = 0.0
+    return X, y, qid
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_products_norms_and_scales(kind, n_jobs, small_blocks):
+    X, y, qid = problem()
+    given = KINDS[kind](X)
+    exact = given.toarray().astype(float) if sp.issparse(given) else given.astype(float)
+    rng = np.random.default_rng(0)
+    w, g, unit = rng.standard_normal(7), rng.standard_normal(300), rng.uniform(0.5, 2, 7)
+    with LocalEngine(RankingData(given, y, qid), n_jobs) as engine:
+        assert engine.matrix.n_blocks > 1
+        np.testing.assert_allclose(engine.dot(w), exact @ w, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(engine.transpose_dot(g), g @ exact, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(engine.column_scale(), exact.std(axis=0), rtol=1e-12)
+        assert engine.largest_row(None) == pytest.approx(np.linalg.norm(exact, axis=1).max())
+        assert engine.largest_row(unit) == pytest.approx(np.linalg.norm(exact / unit, axis=1).max())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", ["C", "csr"])
+def test_same_bits_for_any_number_of_threads(loss, kind, small_blocks):
+    X, y, qid = problem()
+    answers = []
+    for n_jobs in (1, 2, 5):
+        with LocalEngine(RankingData(KINDS[kind](X), y, qid), n_jobs) as engine:
+            scores = engine.dot(np.arange(7.0))
+            point = engine.loss_at(LOSSES[loss], scores)
+            answers.append((scores.tobytes(), point.value, engine.transpose_dot(point.gradient).tobytes()))
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_a_sample_shares_the_pool_and_knows_its_pairs():
+    X, y, qid = problem()
+    with LocalEngine(RankingData(X, y, qid)) as engine:
+        part = engine.sample(60)
+        assert part.data.n_rows == 60
+        assert 0 < part.data.preferences.n_pairs < engine.data.preferences.n_pairs
+        assert engine.sample(200) is None  # not worth it
+
+
+def test_numbers_of_threads():
+    assert count_threads(None) == 1
+    assert count_threads(3) == 3
+    assert count_threads(-1) >= 1
+    for wrong in (0, True, 1.5, "2"):
+        with pytest.raises(ParameterError, match="n_jobs"):
+            count_threads(wrong)
