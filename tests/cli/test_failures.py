@@ -22,6 +22,7 @@ def test_missing_files_and_folders(run, files):
         ["predict", "none.json", files.test],
         ["predict", files.model, "none.txt"],
         ["train", "none.txt", "-o", "m.json"],
+        ["train", "none.txt", "-o", "m.json", "--stream"],
         ["train", files.train, "-o", "none/m.json"],
         ["inspect", "none"],
         ["export", "none", "--to", "sql"],

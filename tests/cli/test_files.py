@@ -20,7 +20,7 @@ from linrank.testing import enumerate_pairs
 def test_inspect_data(run, files):
     text = run("inspect", files.train).stdout
     found = json.loads(run("inspect", files.train, "--json").stdout)
-    X, y, qid = files.data["train"]
+    _, y, qid = files.data["train"]
     assert found["pairs"] == len(enumerate_pairs(y, qid).c)
     assert found["longest_query"] == np.bincount(qid).max()
     assert f"{found['pairs']:,}" in text

@@ -53,7 +53,7 @@ def test_report_of_training(run, files):
     result = run("train", files.train, "-o", "model.json", "--valid", files.vali, "-m", "ndcg@3", "--json")
     found = json.loads(result.stdout)
     assert result.stderr == ""
-    X, y, qid = files.data["train"]
+    _, y, qid = files.data["train"]
     assert (found["data"]["rows"], found["data"]["queries"], found["data"]["pairs"]) == (
         len(y), len(np.unique(qid)), files.ranker.n_pairs_,
     )  # fmt: skip
@@ -81,9 +81,9 @@ def test_all_options_of_stochastic_descent(run, files):
     options += ["--C", "0.5", "--switch", "100", "--loss", "logistic", "--preferences", "chain", "--no-scale"]
     run("train", files.train, "-o", "model.json", *options)
     data = read(files.train)
-    expected = SGDRanker("logistic", 0.01, rule="sgd", sampling="balanced", n_steps=3000, average=True, C=0.5, switch=100,
-                         early_stopping=True, validation_fraction=0.3, random_state=5, decay=10.0, preferences="chain",
-                         scale=False).fit(data.X, data.y, data.qid)  # fmt: skip
+    expected = SGDRanker("logistic", 0.01, rule="sgd", sampling="balanced", n_steps=3000, average=True, C=0.5,
+                         switch=100, early_stopping=True, validation_fraction=0.3, random_state=5, decay=10.0,
+                         preferences="chain", scale=False).fit(data.X, data.y, data.qid)  # fmt: skip
     loaded = linrank.load("model.json")
     assert np.array_equal(loaded.coef_, expected.coef_)
     assert loaded.get_params() == expected.get_params()
@@ -139,7 +139,7 @@ def test_streams(run, files, monkeypatch):
     options = ["--stream", "--passes", "3", "--seed", "2", "--steps-per-row", "4", "--reservoir", "5"]
     options += ["--open-queries", "2", "--alpha", "0.01", "--valid", files.vali, "--checkpoint", "state"]
     found = json.loads(run("train", files.train, "-o", "m.json", *options, "--json").stdout)
-    X, y, qid = files.data["train"]
+    _, y, qid = files.data["train"]
     assert (found["data"]["rows"], found["data"]["queries"]) == (len(y), len(np.unique(qid)))
     expected = SGDRanker(alpha=0.01, random_state=2, steps_per_row=4.0, reservoir=5, open_queries=2)
     expected.fit_stream(lambda: linrank.io.iter_svmlight(files.train, chunk_bytes=3000), passes=3)

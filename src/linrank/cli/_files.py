@@ -99,6 +99,8 @@ def stream(path: str, reading: Reading, n_features: int | None, missing: str = "
     """An SVMlight file in chunks."""
     if (reading.format or format_of(path)) != "svmlight":
         raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
+    if path != "-":
+        open(path, "rb").close()  # or the count of features would wonder about what is not there
     if n_features is None and path == "-":
         raise ParameterError("Standard input is read once: say how many features there are with --n-features.")
     return iter_svmlight(
