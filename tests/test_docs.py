@@ -117,3 +117,21 @@ def test_figures_on_stochastic_descent_are_those_of_the_benchmarks():
         assert f"| {int(row['rows']):,} | {float(row['uniform us a step']):.2f} |" in page
     (stream,) = results("sgd_stream")
     assert f"grows by {float(stream['memory grown by MB']):.0f} MB" in page
+
+
+def test_figures_on_the_logistic_loss_are_those_of_the_benchmarks():
+    page = (ROOT / "docs" / "logistic.md").read_text()
+    for row in results("logistic_growth"):
+        if row["rows"] == "1000000":
+            ours, fourier = (row[f"{name}, value and gradient, argsorts"] for name in ("exponentials", "Fourier 1e-06"))
+            assert f"| {float(ours):.1f} | {float(fourier):.1f} |" in page
+    (full,) = [row for row in results("logistic_crossing") if row["rows"] == "20640"]
+    assert f"{float(full['direct / sorted']):.0f} times faster at all 20,640" in page
+    shown = {line.split(" | ")[0].strip("| "): line for line in page.splitlines() if line.startswith("| ")}
+    for row in results("rankncg"):
+        if ", " in row["data"] and row["data"] in shown:
+            wmw, seconds = row["exact newton WMW"], (float(row["exact newton s"]), float(row["fast s"]))
+            paper = " / ".join(row[f"paper's {method} WMW"] for method in ("direct", "fast"))
+            assert f"| {wmw} | {paper} | {seconds[0]:.3f} | {seconds[1]:.3f} |" in shown[row["data"]]
+    (poly,) = [row for row in results("rankncg_nonlinear") if row["features"] == "PolynomialFeatures(2)"]
+    assert f"gives {poly['WMW']}" in page

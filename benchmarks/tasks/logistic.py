@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from linrank.testing import make_ranking
 from measure import best_times, exponent, report
 from problems import Problem, cadata, imdb, webis
 
+FIGURE = Path(__file__).parents[2] / "docs" / "figures" / "calibration.png"
 SIZES = [10_000, 100_000, 1_000_000, 10_000_000]
 
 
@@ -24,7 +26,9 @@ def main() -> None:
         "logistic_solvers",
         [row for name, p in (("cadata", cadata()), ("webis", webis()), ("imdb", imdb())) for row in solvers(name, p)],
     )
-    report("logistic_calibration", calibration())
+    rows = calibration()
+    report("logistic_calibration", rows)
+    plot(rows)
 
 
 def evaluation(loss: Any, data: RankingData, s: np.ndarray) -> dict[str, Any]:
@@ -148,3 +152,17 @@ def calibration() -> list[dict[str, Any]]:
         for b in range(10)
         if (bins == b).any()
     ]
+
+
+def plot(rows: list[dict[str, Any]]) -> None:
+    """Predicted against observed share of pairs."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(4.5, 4.5))
+    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+    axes.plot([row["predicted"] for row in rows], [row["observed"] for row in rows], "o-")
+    axes.set(xlabel="predicted probability that A is preferred to B", ylabel="observed share", aspect="equal")
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    figure.tight_layout()
+    figure.savefig(FIGURE, dpi=110)
+    plt.close(figure)
