@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+import click
 import numpy as np
 
 from .._errors import DataError, ParameterError
@@ -117,6 +119,22 @@ def stream(path: str, reading: Reading, n_features: int | None, missing: str = "
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
     )
+
+
+def check_early(output: str | None, *inputs: str | None, as_json: bool = False) -> None:
+    """Refuse at once, and not after an hour of training, files that cannot be read or written."""
+    if as_json and output == "-":
+        raise click.UsageError("--json and -o - both go to standard output: write the model to a file.")
+    for path in inputs:
+        if path is not None and path != "-":
+            open(path, "rb").close()
+    if output is None or output == "-":
+        return
+    if os.path.isdir(output):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
+    folder = os.path.dirname(os.path.realpath(output))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(output))
 
 
 @contextmanager
