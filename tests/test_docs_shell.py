@@ -53,7 +53,9 @@ def _in_shell(command: str, folder: Path) -> None:
 @pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
 def test_commands_named_elsewhere_exist(page):
     text = (ROOT / page).read_text()
-    for name, rest in re.findall(r"(?:`|^\s*|&& )linrank ([a-z]+)([^`\n]*)", text, re.MULTILINE):
+    blocks = "\n".join(re.findall(r"```bash\n(.*?)```", text, re.DOTALL))
+    shown = re.findall(r"`linrank ([a-z]+)([^`\n]*)`", text)
+    for name, rest in shown + re.findall(r"(?:^|&& |\| )linrank ([a-z]+)([^\n]*)", blocks, re.MULTILINE):
         assert name in COMMANDS, f"{page}: linrank {name}"
         assert _flags(rest) <= known_flags(name), f"{page}: linrank {name}{rest}"
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, column_or_1d
 
 from ._errors import DataError, NoPairsError, ParameterError
 from ._labels import split_labels
@@ -204,6 +203,8 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already."""
+    from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
+
     finite = "allow-nan" if allow_nan else True
     try:
         X = check_array(
@@ -306,6 +307,8 @@ def _number_levels(values: NDArray[Any]) -> NDArray[np.int64]:
 
 def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
     """Return y as finite float64 values, one per row."""
+    from sklearn.utils import column_or_1d
+
     _refuse_masked("y", y)
     if np.asarray(y).dtype.kind in "cMm":
         raise DataError(f"y holds {np.asarray(y).dtype} values: give real numbers (of dates, the days since some day).")

@@ -33,6 +33,11 @@ def fill_missing(X: Any, fill: FloatArray | None) -> Any:
     X = check_features(X, allow_nan=fill is not None)
     if fill is None or X.shape[1] != fill.size:  # the caller will say that the number of features is wrong
         return X
+    return replace_missing(X, fill)
+
+
+def replace_missing(X: Any, fill: FloatArray) -> Any:
+    """The same for X that was checked before."""
     if sp.issparse(X):
         nan = np.flatnonzero(np.isnan(X.data))
         if nan.size:

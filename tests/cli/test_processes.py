@@ -79,6 +79,17 @@ def test_help_imports_nothing_heavy():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_predict_does_without_scikit_learn(files):
+    code = (
+        "import sys; from linrank.cli import cli\n"
+        "try: cli.main(['predict', *sys.argv[1:]])\n"
+        "except SystemExit as done: assert done.code == 0\n"
+        "print([m for m in ('sklearn', 'pandas', 'scipy.stats', 'rich') if m in sys.modules])"
+    )
+    words = [sys.executable, "-c", code, files.model, files.test]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[-1] == "[]"
+
+
 def test_training_on_a_terminal(files, tmp_path):
     options = ["--valid", files.vali, "--solver", "bundle", "--loss", "hinge", "--tol", "1e-6"]
     shown = in_terminal("train", files.train, "-o", str(tmp_path / "m.json"), *options)

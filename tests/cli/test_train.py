@@ -168,11 +168,18 @@ def test_streams(run, files, monkeypatch):
         (["--loss", "absolute"], "--loss"),
         (["--metric"], "--metric"),
         ([], "--output"),
+        (["--json", "-o", "-"], "both go to standard output"),
     ],
 )
 def test_options_that_contradict_each_other(run, files, options, words):
     output = ["-o", "m.json"] if options else []
     assert words in run("train", files.train, *output, *options, code=2).stderr
+
+
+def test_what_would_fail_at_the_end_fails_at_once(run, files, monkeypatch):
+    monkeypatch.setattr(LinearRanker, "fit", None)  # never reached
+    for words in (["-o", "m", "--valid", "none"], ["-o", "none/m"], ["-o", "m", "-m", "none"]):
+        assert "none" in run("train", files.train, *words, code=1).stderr
 
 
 def test_a_model_on_standard_output(run, files):

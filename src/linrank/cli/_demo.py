@@ -9,6 +9,7 @@ from rich.table import Table
 from .._preferences import FloatArray
 from ..metrics import pairwise_accuracy
 from ..rankers import LinearRanker
+from ._report import can_print
 
 WIDTH = 24  # cells of the longest bar
 
@@ -63,17 +64,9 @@ def _show_result(
 def _show_weights(console: Console, ranker: LinearRanker, X: FloatArray, names: list[str]) -> None:
     """Weights times the spread of their feature, largest first, as bars."""
     effect = ranker.coef_ * X.std(axis=0)
-    bar = "█" if _can_print(console, "█") else "#"
+    bar = "█" if can_print(console, "█") else "#"
     console.print("\nWeights (per standard deviation of the feature):")
     for j in np.argsort(-np.abs(effect)):
         length = round(WIDTH * abs(effect[j]) / np.abs(effect).max())
         colour = "green" if effect[j] > 0 else "red"
         console.print(f"  {names[j]:>4} {effect[j]:+.3f} [{colour}]{bar * max(length, 1)}[/]")
-
-
-def _can_print(console: Console, text: str) -> bool:
-    try:
-        text.encode(console.encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

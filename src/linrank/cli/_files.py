@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -10,13 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+import click
 import numpy as np
 
 from .._errors import DataError, ParameterError
+from .._missing import replace_missing
 from .._preferences import FloatArray
-from ..io import Dataset, format_of, has_side_files, iter_svmlight, read, read_model
+from ..engines._matrix import as_matrix
+from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read, read_model
 from ..io._files import replacing
-from ..metrics._scorer import predict_scores
 from ._options import Reading
 
 CHUNK_BYTES = 1 << 24  # of features in memory at a time
@@ -24,38 +26,42 @@ CHUNK_BYTES = 1 << 24  # of features in memory at a time
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A model without the names of its features, which are matched when data is read; and those names."""
+    """A model as commands use it: scores are computed here, without scikit-learn, which takes a second to import."""
 
     path: str
-    ranker: Any
-    names: list[str] | None
+    model: Model
 
     @classmethod
     def of(cls, path: str) -> Loaded:
         """Read a model file."""
-        model = read_model(path)
-        return cls(path, dataclasses.replace(model, names=None).ranker(), model.names)
+        return cls(path, read_model(path))
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the features; they are matched when data is read."""
+        return self.model.names
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return int(self.ranker.n_features_in_)
+        return self.model.weights.size
 
     @property
     def fill(self) -> FloatArray | None:
         """What takes the place of missing values."""
-        return getattr(self.ranker, "ranker_", self.ranker).fill_
+        return self.model.fill
+
+    def ranker(self) -> Any:
+        """The fitted ranker (or classifier), with the names of its features."""
+        return self.model.ranker()
 
     def score(self, X: Any) -> FloatArray:
-        """Scores of rows."""
-        return predict_scores(self.ranker, X)
-
-
-def named(loaded: Loaded) -> Any:
-    """The fitted ranker with the names of its features."""
-    if loaded.names is not None:
-        loaded.ranker.feature_names_in_ = np.array(loaded.names, dtype=object)
-    return loaded.ranker
+        """Scores of rows as a reader gives them: `predict` of a ranker, `decision_function` of a classifier."""
+        matrix = as_matrix(X if self.fill is None else replace_missing(X, self.fill))
+        scores = np.empty(matrix.shape[0])
+        for block in range(matrix.n_blocks):
+            matrix.dot(self.model.weights, block, scores)
+        return scores + float(self.model.state["intercept_"][0]) if "intercept_" in self.model.state else scores
 
 
 def read_data(path: str, reading: Reading, *, missing: str = "keep", like: Loaded | None = None) -> Dataset:
@@ -113,6 +119,22 @@ def stream(path: str, reading: Reading, n_features: int | None, missing: str = "
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
     )
+
+
+def check_early(output: str | None, *inputs: str | None, as_json: bool = False) -> None:
+    """Refuse at once, and not after an hour of training, files that cannot be read or written."""
+    if as_json and output == "-":
+        raise click.UsageError("--json and -o - both go to standard output: write the model to a file.")
+    for path in inputs:
+        if path is not None and path != "-":
+            open(path, "rb").close()
+    if output is None or output == "-":
+        return
+    if os.path.isdir(output):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
+    folder = os.path.dirname(os.path.realpath(output))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(output))
 
 
 @contextmanager

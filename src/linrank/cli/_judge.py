@@ -14,8 +14,8 @@ from .._preferences import FloatArray
 from ..io import Dataset
 from ..metrics import Metric, parse
 from ..metrics._names import LISTWISE
-from ._files import Loaded
-from ._options import Judging
+from ._files import Loaded, read_chunks
+from ._options import Judging, Reading
 
 #: Whole, not negative, and at most this: labels are grades, and gains of 2^label - 1 make sense.
 LARGEST_GRADE = 31
@@ -36,6 +36,15 @@ class Scored:
     def n_queries(self) -> int:
         """Number of queries; rows without are one."""
         return max(1, len(self.ids))
+
+
+def judge(
+    loaded: Loaded, path: str, reading: Reading, judging: Judging
+) -> tuple[Scored, list[Metric], dict[str, float]]:
+    """A file's rows with their scores, the metrics to judge these by, and the metrics' values by name."""
+    scored = score_all([loaded], read_chunks(path, reading, loaded), path, needs_docid(judging))
+    metrics = metrics_for(judging, scored.y)
+    return scored, metrics, {metric.name: float(value_of(metric, scored)) for metric in metrics}
 
 
 def score_all(models: list[Loaded], chunks: Iterable[Dataset], path: str, keep_docid: bool = False) -> Scored:

@@ -80,11 +80,11 @@ class Trainer:
             more["query_weight"] = read_query_weights(source.query_weights, data)
         if self.sgd:
             if source.start is not None:
-                more["start"] = Loaded.of(source.start).ranker
+                more["start"] = Loaded.of(source.start).ranker()
             return SGDRanker(**self.parameters).fit(data.X, data.y, data.qid, **more)
         ranker = LinearRanker(n_jobs=self.reading.jobs, **self.parameters)
         if source.start is not None:
-            ranker.warm_start, ranker.coef_ = True, np.array(Loaded.of(source.start).ranker.coef_)
+            ranker.warm_start, ranker.coef_ = True, Loaded.of(source.start).model.weights.copy()
         ranker.fit(data.X, data.y, data.qid, **more)
         return ranker.set_params(warm_start=False)
 
@@ -107,9 +107,7 @@ class Trainer:
 
     def loaded(self, ranker: Any) -> Loaded:
         """The ranker as if read from a file."""
-        if hasattr(ranker, "feature_names_in_"):
-            del ranker.feature_names_in_
-        return Loaded("the model", ranker, self.names)
+        return Loaded("the model", Model.of(ranker))
 
     def facts(self, ranker: Any) -> dict[str, Any]:
         """What a model file says of the training."""

@@ -24,12 +24,12 @@ def convert(source: str, target: str, reading: Reading) -> None:
     """
     from ..io import format_of, save, write_csv, write_parquet, write_svmlight
     from ..io.write import svmlight_text
-    from ._files import Loaded, is_model, named, read_data, writing
+    from ._files import Loaded, is_model, read_data, writing
 
     if is_model(source):
         if target == "-":
             raise click.UsageError("A model goes to a file: name one instead of -.")
-        save(named(Loaded.of(source)), target)
+        save(Loaded.of(source).ranker(), target)
         return
     data = read_data(source, reading)
     kind = format_of(target)

@@ -33,13 +33,9 @@ def evaluate(model: str, data: str, judging: Judging, per_query: str | None, as_
       linrank evaluate model.json test.txt -m ndcg@5 --per-query values.csv
     """
     from . import _judge, _report
-    from ._files import Loaded, read_chunks
+    from ._files import Loaded
 
-    loaded = Loaded.of(model)
-    chunks = read_chunks(data, reading, loaded)
-    scored = _judge.score_all([loaded], chunks, data, _judge.needs_docid(judging))
-    metrics = _judge.metrics_for(judging, scored.y)
-    values = {metric.name: float(_judge.value_of(metric, scored)) for metric in metrics}
+    scored, metrics, values = _judge.judge(Loaded.of(model), data, reading, judging)
     if per_query is not None:
         _write_per_query(per_query, metrics, scored)
     if as_json:

@@ -121,7 +121,7 @@ def _explain(loaded: Loaded, a: Row, b: Row) -> Any:
     """The ranker's explanation, with the model's names."""
     from dataclasses import replace
 
-    ranker = getattr(loaded.ranker, "ranker_", loaded.ranker)  # a classifier's intercept cancels
-    found = ranker.explain(a.x, b.x)
+    nameless = replace(loaded.model, names=None).ranker()
+    found = getattr(nameless, "ranker_", nameless).explain(a.x, b.x)  # a classifier's intercept cancels
     names = loaded.names
     return found if names is None else replace(found, names=tuple(names[j] for j in found.features))

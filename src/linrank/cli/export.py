@@ -59,7 +59,7 @@ def export(
       linrank export model.json --to onnx -o model.onnx
     """  # fmt: skip
     from .. import export as exports
-    from ._files import Loaded, named, writing
+    from ._files import Loaded, writing
 
     if as_json and output in (None, "-"):
         raise click.UsageError("--json reports on standard output: write the export to a file with -o.")
@@ -67,7 +67,7 @@ def export(
     loaded = Loaded.of(model)
     way = exports.TARGETS[target]
     added = _offset(offset, loaded, verify, reading, way)
-    function = exports.LinearFunction.of(named(loaded), added)
+    function = exports.LinearFunction.of(loaded.ranker(), added)
     text = way.write(function, options)
     found = _verify(way, text, function, loaded, verify, reading) if verify is not None else None
     with writing(output) as out:
@@ -90,7 +90,7 @@ def _offset(offset: str | None, loaded: Loaded, verify: str | None, reading: Rea
     if offset == "auto":
         if verify is None or verify == "-":
             raise click.UsageError("--offset auto finds the lowest score of a file: name it with --verify.")
-        return max(0.0, -lowest_score(LinearFunction.of(loaded.ranker), _chunks(loaded, verify, reading), way))
+        return max(0.0, -lowest_score(LinearFunction.of(loaded.ranker()), _chunks(loaded, verify, reading), way))
     try:
         return float(offset)
     except ValueError:

@@ -125,51 +125,53 @@ def train(
     Data whose features have different sizes should not be streamed as it is: columns are scaled in memory only.
     """
     from . import _report
-    from ._judge import needs_docid
+    from ._files import check_early
+    from ._judge import metric
     from ._trainer import Trainer, write_model
 
+    check_early(output, data, valid, as_json=as_json)
+    for name in judging.metric:
+        metric(name, judging)  # a name that is not known is told now
     trainer = Trainer(alpha, exact, stochastic, source, reading, verbosity.level())
     out = _report.console(err=output == "-")
-    silent = as_json
     report: dict[str, Any] = {"data": {"path": data}}
     if source.stream:
         ranker, facts = trainer.stream(data)
         report["data"] |= facts
     else:
         rows = trainer.read(data)
-        report["data"] |= _describe(rows, trainer, out, silent, data)
+        report["data"] |= _describe(rows, trainer, None if as_json else out, data)
         ranker = trainer.fit(rows)
     write_model(ranker, trainer.names, output)
     report["model"] = {"path": output, **trainer.facts(ranker)}
-    if not silent:
-        _report.show_facts(out, f"{output}", trainer.lines(ranker))
+    if not as_json:
+        _report.show_facts(out, output, trainer.lines(ranker))
     if valid is not None:
-        report["validation"] = _validate(ranker, valid, trainer, judging, needs_docid(judging))
-        if not silent:
-            found = report["validation"]
-            lines = [(name, _report.decimals(value)) for name, value in found["metrics"].items()]
-            _report.show_facts(out, f"{valid}: {found['rows']:,} rows, {found['queries']:,} queries", lines)
-    if as_json and output != "-":
+        report["validation"] = _validate(ranker, valid, trainer, judging, None if as_json else out)
+    if as_json:
         _report.print_json(report)
 
 
-def _describe(rows: Dataset, trainer: Any, out: Any, silent: bool, path: str) -> dict[str, Any]:
+def _describe(rows: Dataset, trainer: Any, out: Any, path: str) -> dict[str, Any]:
+    """What the data holds; shown on `out` if there is one."""
     from . import _describe as describer
     from . import _report
 
     facts = describer.describe(rows, trainer.parameters.get("preferences", "full"))
-    if not silent:
+    if out is not None:
         understood = [("read as", "; ".join(rows.description))] if rows.description else []
         _report.show_facts(out, path, [*understood, *facts.lines()])
     found: dict[str, Any] = _report.plain(facts)
     return found
 
 
-def _validate(ranker: Any, path: str, trainer: Any, judging: Judging, docid: bool) -> dict[str, Any]:
-    from . import _judge
-    from ._files import read_chunks
+def _validate(ranker: Any, path: str, trainer: Any, judging: Judging, out: Any) -> dict[str, Any]:
+    """The model's metrics on other data; shown on `out` if there is one."""
+    from . import _report
+    from ._judge import judge
 
-    loaded = trainer.loaded(ranker)
-    scored = _judge.score_all([loaded], read_chunks(path, trainer.reading, loaded), path, docid)
-    values = {m.name: float(_judge.value_of(m, scored)) for m in _judge.metrics_for(judging, scored.y)}
+    scored, _, values = judge(trainer.loaded(ranker), path, trainer.reading, judging)
+    if out is not None:
+        lines = [(name, _report.decimals(value)) for name, value in values.items()]
+        _report.show_facts(out, f"{path}: {scored.y.size:,} rows, {scored.n_queries:,} queries", lines)
     return {"path": path, "rows": scored.y.size, "queries": scored.n_queries, "metrics": values}

@@ -58,11 +58,13 @@ def tune(
     """  # fmt: skip
     from .._cv import LinearRankerCV
     from . import _report
+    from ._files import check_early
     from ._trainer import read_training_data, write_model
     from ._training import exact_parameters
 
     if exact.solver == "sgd":
         raise click.UsageError("--solver sgd cannot be tuned: choose an exact one.")
+    check_early(output, data, as_json=as_json)
     parameters = exact_parameters(exact)
     rows = read_training_data(data, reading, parameters)
     ranker = LinearRankerCV(
@@ -80,7 +82,7 @@ def tune(
     found = ranker.cv_results_
     if not as_json:
         _show_path(_report.console(err=output == "-"), ranker, metric)
-    elif output != "-":
+    else:
         path = {name: found[name] for name in ("alpha", "mean_score", "standard_error", "scores", "n_iter")}
         _report.print_json({"data": data, "metric": metric, "chosen": ranker.alpha_, "path": path, "model": output})
 

@@ -79,7 +79,7 @@ def _checked(document: dict[str, Any]) -> Model:
         if not isinstance(given[key], kind):
             raise ValueError(f"{key!r} is not {'a list' if kind is list else 'an object'}")
     name = given["estimator"]
-    if not isinstance(name, str) or name not in ESTIMATORS or not hasattr(importlib.import_module("linrank"), name):
+    if not isinstance(name, str) or name not in ESTIMATORS or name not in importlib.import_module("linrank").__all__:
         raise ValueError(f"its estimator {name!r} is not known to this linrank")
     if set(given["state"]) != set(ESTIMATORS[name]):
         raise ValueError(f"'state' does not hold what {name} needs: {', '.join(ESTIMATORS[name]) or 'nothing'}")

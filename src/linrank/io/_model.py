@@ -7,16 +7,16 @@ import logging
 import math
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._errors import ModelFileError
-from .._predictor import LinearPredictor
 from .._preferences import FloatArray
-from ..rankers import LinearRanker
+
+if TYPE_CHECKING:
+    from .._predictor import LinearPredictor
 
 logger = logging.getLogger("linrank")
 
@@ -80,6 +80,8 @@ class Model:
     @classmethod
     def of(cls, estimator: Any) -> Model:
         """The model of a fitted ranker, or of a classifier made of one."""
+        from sklearn.utils.validation import check_is_fitted  # not at the top: reading a model needs no scikit-learn
+
         check_is_fitted(estimator)
         name = type(estimator).__name__
         if name not in ESTIMATORS:
@@ -101,7 +103,8 @@ class Model:
 
     def ranker(self) -> Any:
         """The fitted ranker (or classifier): it predicts as the one that was saved, to the last bit."""
-        estimator = getattr(importlib.import_module("linrank"), self.estimator)()
+        linrank = importlib.import_module("linrank")
+        estimator = getattr(linrank, self.estimator)()
         known = estimator.get_params(deep=False)
         unknown = sorted(set(self.parameters) - set(known))
         if unknown:
@@ -109,7 +112,7 @@ class Model:
         estimator.set_params(**{name: value for name, value in self.parameters.items() if name in known})
         if self.estimator == "AUCClassifier":
             inner = replace(self, estimator="LinearRanker", names=None, state={})
-            theirs = LinearRanker().get_params(deep=False)
+            theirs = linrank.LinearRanker().get_params(deep=False)
             inner = replace(inner, parameters={k: v for k, v in self.parameters.items() if k in theirs})
             fitted = {"ranker_": inner.ranker(), "coef_": self.weights[None, :], "n_iter_": self.training["iterations"]}
         else:

@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import solvers
-
 logger = logging.getLogger("linrank")
 
 LONGEST_DESCRIPTION = 200
+
+
+def _solvers() -> Any:
+    from .. import solvers  # few models name one, and it takes a while
+
+    return solvers
 
 
 def encode(values: dict[str, Any]) -> dict[str, Any]:
@@ -35,7 +39,7 @@ def _encoded(value: Any) -> Any:
         if not any(isinstance(entry, (list, dict)) for entry in entries):
             return entries
     name = type(value).__name__
-    if dataclasses.is_dataclass(value) and getattr(solvers, name, None) is type(value):
+    if dataclasses.is_dataclass(value) and getattr(_solvers(), name, None) is type(value):
         return {"solver": name, **encode(dataclasses.asdict(value))}  # type: ignore[arg-type]
     return {"repr": repr(value)[:LONGEST_DESCRIPTION]}
 
@@ -60,7 +64,7 @@ def _decoded(name: str, value: Any) -> Any:
         return np.array(value)
     if not isinstance(value, dict):
         return value
-    kind = getattr(solvers, str(value.get("solver")), None)
+    kind = getattr(_solvers(), str(value.get("solver")), None)
     if not dataclasses.is_dataclass(kind) or not isinstance(kind, type) or not hasattr(kind, "minimise"):
         raise ValueError(f"{name!r} is an object that this linrank does not know")
     try:
