@@ -152,7 +152,9 @@ def make_preferences(
     checked_pairs = None if pairs is None else _check_pairs(pairs, grades)
     wanted = str(preferences) if edges is None else _graph(edges, values, grades)
     if isinstance(wanted, Graph) and wanted.weight.size == 0 and pairs is None:
-        raise NoPairsError("No edge of preferences joins two levels that occur in y: check the levels it names.")
+        raise NoPairsError(
+            "No edge of preferences with weight joins two levels that occur in y: check its levels and weights."
+        )
     built = build(grades, wanted, checked_pairs, query_weighting)
     _refuse_no_pairs(built, grades)
     return grades, values, built
@@ -163,10 +165,7 @@ def check_preferences(preferences: Any) -> FloatArray | None:
     if isinstance(preferences, str):
         check_choice("preferences", preferences, PREFERENCES)
         return None
-    try:
-        edges = np.array([[*edge, 1.0] if len(edge) == 2 else [*edge] for edge in preferences], dtype=np.float64)
-    except (ValueError, TypeError):
-        edges = np.empty(0)
+    edges = _as_edges(preferences)
     if edges.ndim != 2 or edges.shape[1] != 3 or edges.shape[0] == 0:
         raise ParameterError(
             "preferences must be 'full', 'chain' or a list of edges (lower level, higher level[, weight]) "
@@ -180,6 +179,17 @@ def check_preferences(preferences: Any) -> FloatArray | None:
     if np.any(edges[:, 2] < 0):
         raise ParameterError("preferences holds a negative weight: turn the edge around instead.")
     return edges
+
+
+def _as_edges(preferences: Any) -> FloatArray:
+    """Edges as rows (lower, upper, weight); an array of another shape for anything else."""
+    try:
+        if isinstance(preferences, (list, tuple)):  # with and without weights
+            return np.array([[*edge, 1.0] if len(edge) == 2 else [*edge] for edge in preferences], dtype=np.float64)
+        edges = np.asarray(preferences, dtype=np.float64)
+        return np.column_stack([edges, np.ones(len(edges))]) if edges.ndim == 2 and edges.shape[1] == 2 else edges
+    except (ValueError, TypeError):
+        return np.empty(0)
 
 
 def _graph(edges: FloatArray, values: FloatArray | None, grades: Grades) -> Graph:
@@ -403,7 +413,8 @@ def _refuse_no_pairs(preferences: Preferences, grades: Grades) -> None:
                 raise NoPairsError(f"All of {name} is zero: at least two rows need a positive weight.")
         raise NoPairsError(
             f"There is no pair to learn from (n_samples={grades.query.size}, {grades.n_queries} queries): within "
-            "at least one query, two rows of positive weight must differ in y. Check y, qid and the weights."
+            "at least one query, two rows of positive weight must differ in y, at levels that preferences joins. Check "
+            "y, qid and the weights."
         )
     if not np.isfinite(preferences.total) or preferences.total <= 0:
         raise DataError("The weights over- or underflow when multiplied: scale them to about 1.")

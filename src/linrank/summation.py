@@ -48,7 +48,7 @@ def erfc_sums(y: ArrayLike, z: ArrayLike, q: ArrayLike, eps: float = 1e-6) -> Fl
     ----------
     y : (M,) where to evaluate.
     z, q : (N,) centres and weights, of either sign.
-    eps : the error allowed, relative to sum |q|; 1e-15 is the least.
+    eps : the error allowed, relative to sum |q|; rounding leaves about 1e-13 at best.
 
     Returns
     -------
@@ -141,14 +141,14 @@ def _cells(x: FloatArray, r_x: float) -> tuple[NDArray[np.int64], NDArray[np.int
     """Points by cells of width 2 r_x: their order, where each non-empty cell begins, and the centres, increasing."""
     if x.size == 0:
         return np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.empty(0)
-    low = float(x.min())
-    number = np.floor((x - low) / (2.0 * r_x))
-    if number.max() < 2**16:
-        order = np.argsort(number.astype(np.uint16), kind="stable")  # numpy's radix sort: O(N)
+    number = np.floor(x / (2.0 * r_x))  # not of x - min(x), which rounds where one point lies very far out
+    low = number.min()
+    if number.max() - low < 2**16:
+        order = np.argsort((number - low).astype(np.uint16), kind="stable")  # numpy's radix sort: O(N)
     else:
         order = np.argsort(x, kind="stable")
     ordered = number[order]
     ptr = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1], True])
-    # The cell's own middle rather than the grid's, whose rounding would count where points are far from `low`.
+    # The cell's own middle rather than the grid's, whose rounding would count where points are far out.
     first, last = np.minimum.reduceat(x[order], ptr[:-1]), np.maximum.reduceat(x[order], ptr[:-1])
     return order, ptr, first + 0.5 * (last - first)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import erfc
 
-from linrank import NoPairsError, ParameterError, RankingData
+from linrank import LinearRanker, NoPairsError, ParameterError, RankingData
 from linrank.kernels import active, logistic
 from linrank.losses import Logistic, LogisticErfc, logistic_erfc
 from linrank.losses.logistic_erfc import A
@@ -14,6 +14,9 @@ from linrank.testing import check_loss, enumerate_pairs, make_ranking, naive_lap
 from strategies import problems
 
 pytestmark = pytest.mark.kernels
+
+#: Limits that make all rankings long, and all of them short.
+LOW, HIGH = 0, 10**9
 
 
 def sigma(z):
@@ -28,7 +31,7 @@ def second(z):
     return sigma(z) * sigma(-z)
 
 
-@pytest.mark.parametrize("limit", [0, 10**9], ids=["sorted", "direct"])
+@pytest.mark.parametrize("limit", [LOW, HIGH], ids=["sorted", "direct"])
 @given(problem=problems(max_rows=25), seed=st.integers(0, 99))
 @settings(max_examples=150)
 def test_equal_sums_over_all_pairs(limit, problem, seed):
@@ -79,12 +82,40 @@ def test_far_apart_and_coincident_scores():
     ):
         data = RankingData(np.zeros((600, 1)), y)
         naive = naive_loss(phi, lambda z: -sigma(-z), scores, enumerate_pairs(y, None))
-        for limit in (0, 10**9):
+        for limit in (LOW, HIGH):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(active, "SHORT_LOGISTIC", limit)
                 ours = Logistic().at(scores, data)
             assert abs(ours.value - naive.value) <= 1e-13 * naive.value + ours.error
             np.testing.assert_allclose(ours.gradient, naive.gradient, atol=5e-12)
+
+
+@pytest.mark.parametrize("levels", [2, 3, None])
+@pytest.mark.parametrize("spread", [0, 3, 6])
+def test_errors_are_told_where_weights_are_uneven(levels, spread):
+    """Sums that cancel lose digits: never more than the point admits."""
+    rng = np.random.default_rng(spread)
+    X, y, _ = make_ranking(1200, 2, 1, levels)
+    scores, v = X @ [1.0, 0.5], 10.0 ** rng.uniform(-spread, spread, y.size)
+    data = RankingData(X, y, sample_weight=v)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(active, "SHORT_LOGISTIC", HIGH)
+        exact = Logistic().at(scores, data)
+        patch.setattr(active, "SHORT_LOGISTIC", LOW)
+        ours = Logistic().at(scores, data)
+    assert abs(ours.value - exact.value) <= ours.error
+    assert np.abs(ours.gradient - exact.gradient).sum() <= max(ours.gradient_error, 1e-11)
+
+
+def test_two_levels_do_not_cancel():
+    """Rows of 1e6 against rows of 1e-6: all pairs weigh 1."""
+    X, y, _ = make_ranking(1500, 3, 1, 2)
+    v = np.where(y == y.min(), 1e6, 1e-6)
+    plain, uneven = (
+        LinearRanker("logistic", 1e-3, scale=False, tol=1e-6).fit(X, y, sample_weight=w) for w in (None, v)
+    )
+    assert uneven.objective_ == pytest.approx(plain.objective_, abs=1e-6)
+    assert uneven.status_ == "converged"
 
 
 def test_sparse_data_with_more_levels_than_memory_for_their_square():
@@ -96,8 +127,6 @@ def test_sparse_data_with_more_levels_than_memory_for_their_square():
 
 
 # The paper's stand-in.
-
-LOW, HIGH = 0, 10**9
 
 
 def surrogate(z):

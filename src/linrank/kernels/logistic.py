@@ -141,6 +141,54 @@ def pair_sums(ptr: Any, s: Any, x: Any, q: Any, slope: Any, value: Any, ahead: A
 
 
 @kernel
+def cross_sums(s: Any, x: Any, q: Any, side: Any, slope: Any, value: Any, states: Any, T: Any) -> float:
+    """As `pair_sums` for one segment, over the pairs of different sides only: two levels, and nothing cancels.
+
+    side[p] is 0 or 1; `states` is (4, FLOAT_LANES): of either side, from the left and from the right. O(n).
+    """
+    n = s.size
+    states[:] = 0.0
+    for p in range(n):
+        T[p] = 0.0
+    weight, moment, rest = np.zeros(2), np.zeros(2), np.zeros(2)
+    answer, gap = 0.0, 0.0
+    for p in range(n):
+        own, other = side[p], 1 - side[p]
+        below, even = decay_step_two(states[other], x[p], 0.0, slope, value)
+        decay_step(states[own], x[p], q[p], slope)
+        answer += q[p] * (0.5 * (s[p] * weight[other] - moment[other]) + even)
+        T[p] += 0.5 * weight[other] - below
+        weight[own] += q[p]
+        moment[own] += q[p] * s[p]
+        r = n - 1 - p
+        own, other = side[r], 1 - side[r]
+        T[r] += decay_step(states[2 + other], gap, 0.0, slope) - 0.5 * rest[other]
+        decay_step(states[2 + own], gap, q[r], slope)
+        rest[own] += q[r]
+        gap = x[r]
+    return answer
+
+
+@kernel
+def cross_second_sums(x: Any, q: Any, side: Any, second: Any, states: Any, out: Any) -> None:
+    """As `second_sums` for one segment, over the partners of the other side only. O(n)."""
+    n = x.size
+    states[:] = 0.0
+    for p in range(n):
+        out[p] = 0.0
+    gap = 0.0
+    for p in range(n):
+        own, other = side[p], 1 - side[p]
+        out[p] += decay_step(states[other], x[p], 0.0, second)
+        decay_step(states[own], x[p], q[p], second)
+        r = n - 1 - p
+        own, other = side[r], 1 - side[r]
+        out[r] += decay_step(states[2 + other], gap, 0.0, second)
+        decay_step(states[2 + own], gap, q[r], second)
+        gap = x[r]
+
+
+@kernel
 def second_sums(ptr: Any, x: Any, q: Any, second: Any, ahead: Any, back: Any, out: Any) -> None:
     """out_i = sum of q_j sigma'(s_i - s_j) over all partners within i's segment. O(n)."""
     for t in range(ptr.size - 1):
@@ -159,19 +207,24 @@ def second_sums(ptr: Any, x: Any, q: Any, second: Any, ahead: Any, back: Any, ou
 
 @kernel
 def level_balance(level_ptr: Any, base: int, v: Any, balance: Any) -> None:
-    """balance_i = (weight at higher levels - weight at lower levels) / 2. O(n)."""
-    total = 0.0
-    for i in range(v.size):
-        total += v[i]
+    """balance_i = (weight at higher levels - weight at lower levels) / 2, each added up by itself. O(n)."""
+    n_levels = level_ptr.size - 1
     lower = 0.0
-    for level in range(level_ptr.size - 1):
+    for level in range(n_levels):
         start, end = level_ptr[level] - base, level_ptr[level + 1] - base
         here = 0.0
         for i in range(start, end):
+            balance[i] = -0.5 * lower
             here += v[i]
-        for i in range(start, end):
-            balance[i] = 0.5 * (total - here - 2.0 * lower)
         lower += here
+    higher = 0.0
+    for level in range(n_levels - 1, -1, -1):
+        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
+        here = 0.0
+        for i in range(start, end):
+            balance[i] += 0.5 * higher
+            here += v[i]
+        higher += here
 
 
 @summing_kernel

@@ -2,12 +2,14 @@
 
 The linear part of such a loss has coefficients that never change. The other part is even, so it does not ask who wins:
 its sum over pairs of different levels is that over *all* pairs minus that over pairs within levels, whatever the number
-of levels. Long rankings are summed in that way; short ones pair by pair.
+of levels. Long rankings are summed in that way; short ones pair by pair. The difference loses digits where most of the
+weight stands at one level: errors are told by `LossPoint.error` and `gradient_error`, and a loss may sum two levels
+against each other without it.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -23,9 +25,11 @@ from ..kernels.logistic import level_balance, to_levels
 from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, multiply_blocks, split_block
 
 EPS = float(np.finfo(np.float64).eps)
+#: A gradient's error below this is less than what rounding does to X^T g, and not worth a pass over X for its bound.
+TELL = 1e-11
 
 
-class EvenPairs:
+class EvenPairs(ABC):
     """One ranking, sorted by scores: value and gradient of the loss without the ranking's weight u."""
 
     def __init__(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> None:
@@ -39,6 +43,14 @@ class EvenPairs:
             to_levels(self.order, levels, 0, np.empty(levels.size - 1, dtype=np.int64), self.by_level)
         self.prepare()
         self._sum(s - sorted_s[s.size // 2])
+
+    def mixed_weight(self) -> float:
+        """Sum over members of the weights that their sums are made of, those that cancel included."""
+        return float(self.v.sum()) ** 2
+
+    def series_error(self, size: float) -> float:
+        """Error of the sums beyond rounding, for members of a weighted size."""
+        return 0.0
 
     @abstractmethod
     def prepare(self) -> None:
@@ -57,15 +69,20 @@ class EvenPairs:
         equal = bool(np.all(self.v == self.v[0]))  # then they need not be brought into order
         v, T = self.v if equal else self.v[self.order], np.empty(s.size)
         even = self.first_sums(False, v, T)
+        size = abs(even)  # of all that is added up
         if self.by_level is not None:
             within = np.empty(T.size)
-            even -= self.first_sums(True, v if equal else v[self.by_level], within)
+            less = self.first_sums(True, v if equal else v[self.by_level], within)
             scatter_add(self.by_level, within, -1.0, 0, T.size, T)
+            even, size = even - less, size + abs(less)
         slope = np.empty(T.size)
         level_balance(self.levels, 0, self.v, slope)
         linear = self.v * s * slope
         self.value = float(linear.sum()) + even
-        self.spread = float(np.abs(linear).sum()) + abs(even)
+        # Sums of n numbers err by about sqrt(n) units of their size.
+        unit = 4.0 * EPS * np.sqrt(T.size)
+        self.error = unit * (float(np.abs(linear).sum()) + size) + self.series_error(float(np.abs(self.v * s).sum()))
+        self.gradient_error = unit * self.mixed_weight() + self.series_error(1.0)
         scatter_add(self.order, T, 1.0, 0, T.size, slope)
         self.gradient = self.v * slope
 
@@ -92,8 +109,9 @@ class _Block:
     """What evaluating a block of rankings gave."""
 
     value: float
-    spread: float  # sum of the absolute values which cancel in it
     long: list[EvenPairs]
+    error: float  # of the value
+    gradient_error: float  # of the gradient's entries, summed up
 
 
 class EvenLoss(Loss):
@@ -115,9 +133,10 @@ class EvenLoss(Loss):
     def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> EvenPairs:
         """A long ranking."""
 
-    @abstractmethod
-    def errors(self, spread: float, data: RankingData) -> tuple[float, float]:
-        """Bounds of the errors of the value and of the gradient's entries, the latter summed up."""
+    @property
+    def own_error(self) -> float:
+        """How far its values are from those of the loss it stands for."""
+        return 0.0
 
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
         """Value and gradient at the scores, with their curvature for Hessian products."""
@@ -127,14 +146,17 @@ class EvenLoss(Loss):
             return self._evaluate_block(s, p, block, g, scratch)
 
         s, gradient, blocks = evaluate_blocks(scores, p, map, evaluate)
-        value, spread = sum(b.value for b in blocks), sum(b.spread for b in blocks)
-        error, gradient_error = self.errors(spread / p.total, data)
+        value, error, gradient_error = (
+            sum(parts) / p.total for parts in zip(*((b.value, b.error, b.gradient_error) for b in blocks), strict=True)
+        )
         curvature = EvenCurvature(self, s, p, [b.long for b in blocks], map)
-        return LossPoint(value / p.total, gradient, curvature, error, gradient_error)
+        if gradient_error < TELL:
+            gradient_error = 0.0
+        return LossPoint(value, gradient, curvature, self.own_error + error, gradient_error)
 
     def _evaluate_block(self, s: FloatArray, p: Preferences, block: int, g: FloatArray, scratch: Scratch) -> _Block:
         short, long = split_block(p, block, active.SHORT_LOGISTIC)
-        value, spread, kept = 0.0, 0.0, []
+        value, kept = 0.0, []
         if short.size:
             value += self.direct(s, p, short, g, scratch)
         for r in long:
@@ -142,10 +164,14 @@ class EvenLoss(Loss):
             levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1] - start
             pairs = self.pairs(int(r), s[start:end], p.member_weights[start:end], levels, scratch)
             value += float(p.u[r]) * pairs.value
-            spread += float(p.u[r]) * pairs.spread
             np.multiply(p.u[r], pairs.gradient, out=g[start:end])
             kept.append(pairs)
-        return _Block(value, spread, kept)
+        errors = (sum(float(p.u[k.ranking]) * error for k, error in zip(kept, of, strict=True)) for of in _errors(kept))
+        return _Block(value, kept, *errors)
+
+
+def _errors(kept: list[EvenPairs]) -> tuple[list[float], list[float]]:
+    return [pairs.error for pairs in kept], [pairs.gradient_error for pairs in kept]
 
 
 @dataclass(frozen=True)

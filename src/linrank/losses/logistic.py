@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from .._data import RankingData
 from .._preferences import FloatArray, IntArray, Preferences
 from ..kernels import logistic as kernels
 from ..kernels._scratch import Scratch
-from ._even import EPS, EvenLoss, EvenPairs
+from ._even import EvenLoss, EvenPairs
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,10 @@ class Logistic(EvenLoss):
         """A long ranking."""
         return SortedPairs(ranking, s, v, levels, scratch)
 
-    def errors(self, spread: float, data: RankingData) -> tuple[float, float]:
-        """The value's; the gradient is exactly that of a function so close to the loss."""
-        return kernels.ERROR + 4.0 * EPS * spread, 0.0
+    @property
+    def own_error(self) -> float:
+        """The series': value and gradient of long rankings are exactly those of a function so close to the loss."""
+        return kernels.ERROR
 
 
 class SortedPairs(EvenPairs):
@@ -59,18 +59,36 @@ class SortedPairs(EvenPairs):
     def prepare(self) -> None:
         """Exponentials of the gaps between sorted scores, of all members and level by level."""
         self.x = {False: _gaps(self.whole, self.s)}
+        self.side: IntArray | None = None
+        if self.levels.size == 3:  # two levels: against each other, and nothing within
+            self.by_level, self.side = None, (self.order >= self.levels[1]).astype(np.int64)
         if self.by_level is not None:
             self.s_within = self.s[self.by_level]
             self.x[True] = _gaps(self.levels, self.s_within)
 
+    def mixed_weight(self) -> float:
+        """Of two levels, twice the product of their weights."""
+        if self.side is None:
+            return super().mixed_weight()
+        low, high = (float(self.v[a:b].sum()) for a, b in zip(self.levels[:-1], self.levels[1:], strict=True))
+        return 2.0 * low * high
+
     def first_sums(self, within: bool, v: FloatArray, T: FloatArray) -> float:
         """One sweep in both directions."""
+        if self.side is not None:
+            states = np.empty((4, kernels.SLOPE.size))
+            coefficients = kernels.SLOPE, kernels.VALUE
+            return float(kernels.cross_sums(self.s, self.x[False], v, self.side, *coefficients, states, T))
         ptr, s = (self.levels, self.s_within) if within else (self.whole, self.s)
         ahead, back = np.empty((2, kernels.SLOPE.size))
         return float(kernels.pair_sums(ptr, s, self.x[within], v, kernels.SLOPE, kernels.VALUE, ahead, back, T))
 
     def second_sums(self, within: bool, q: FloatArray, out: FloatArray) -> None:
         """One sweep in both directions."""
+        if self.side is not None:
+            states = np.empty((4, kernels.SLOPE.size))
+            kernels.cross_second_sums(self.x[False], q, self.side, kernels.SECOND, states, out)
+            return
         ptr = self.levels if within else self.whole
         ahead, back = np.empty((2, kernels.SLOPE.size))
         kernels.second_sums(ptr, self.x[within], q, kernels.SECOND, ahead, back, out)

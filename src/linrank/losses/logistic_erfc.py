@@ -15,13 +15,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import erfc
 
-from .._data import RankingData
 from .._errors import ParameterError
 from .._preferences import FloatArray, IntArray, Preferences
 from ..kernels import erfc as kernels
 from ..kernels._scratch import Scratch
 from ..summation import Series, parameters
-from ._even import EPS, EvenLoss, EvenPairs
+from ._even import EvenLoss, EvenPairs
 
 A = float(np.sqrt(1.5) / np.pi)
 ROOT_PI = float(np.sqrt(np.pi))
@@ -48,7 +47,7 @@ class LogisticErfc(EvenLoss):
 
     def probability(self, z: FloatArray) -> FloatArray:
         """1 - erfc(a z)/2."""
-        return np.asarray(1.0 - 0.5 * erfc(A * z))
+        return np.asarray(0.5 * erfc(-A * z))
 
     def direct(self, s: FloatArray, p: Preferences, rankings: IntArray, g: FloatArray, scratch: Scratch) -> float:
         """Value and gradient of short rankings."""
@@ -65,13 +64,6 @@ class LogisticErfc(EvenLoss):
         """A long ranking."""
         return _SeriesPairs(self.eps, ranking, s, v, levels, scratch)
 
-    def errors(self, spread: float, data: RankingData) -> tuple[float, float]:
-        """Every sum errs by eps times its weights: the slopes' enter the value times the scores."""
-        p = data.preferences
-        weight = np.add.reduceat(p.member_weights, p.ranking_ptr[:-1])
-        share = self.eps * float(np.sum(p.u * weight**2)) / p.total
-        return 4.0 * EPS * spread + 2.0 * share * (1.0 + spread), share
-
 
 class _SeriesPairs(EvenPairs):
     """Sums of erfc and Gaussians by the fast summation of section 5."""
@@ -79,8 +71,13 @@ class _SeriesPairs(EvenPairs):
     def __init__(
         self, eps: float, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch
     ) -> None:
-        self.parameters = parameters(eps / 16.0)
+        self.eps, self.parameters = eps, parameters(eps / 16.0)
         super().__init__(ranking, s, v, levels, scratch)
+
+    def series_error(self, size: float) -> float:
+        """Every sum errs by eps times its weights; the slopes' enter the value times the scores."""
+        weight = float(self.v.sum())
+        return 2.0 * self.eps * weight * (weight + size)
 
     def prepare(self) -> None:
         """Scores in the units of erfc."""

@@ -25,13 +25,15 @@ class Best:
 
     def certify(self, point: Point) -> bool:
         """Take note of a point; whether it improves on those before."""
+        if not np.isfinite(point.value) or not np.all(np.isfinite(point.gradient)):
+            return False
         size = float(np.linalg.norm(point.gradient)) + point.gradient_error
         lower = max(point.value - size**2 / (2.0 * self.objective.alpha), 0.0) - point.rounding
         before = self.value, self.gap
         lower = max(lower, self.value - self.gap) if np.isfinite(self.gap) else lower
         if point.value < self.value:
             self.w, self.value = point.w, point.value
-        self.gap = max(self.value - lower, 0.0)
+        self.gap = max(self.value - lower, point.rounding)
         return self.value < before[0] or self.gap < before[1]
 
 

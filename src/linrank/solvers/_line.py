@@ -23,7 +23,11 @@ def search(line: Line, first: float) -> Trial:
     t, best = first, None
     for _ in range(MAX_TRIALS):
         trial = line.at(t)
-        if best is None or trial.value < best.value:
+        if not (np.isfinite(trial.value) and np.isfinite(trial.slope)):  # overflow: too far
+            high, slope_high, t = t, np.inf, low + 0.5 * (t - low)
+            best = best or trial
+            continue
+        if best is None or not best.value <= trial.value:
             best = trial
         if best.value < start and abs(best.slope) <= FLAT * abs(slope_0):
             break
@@ -33,6 +37,8 @@ def search(line: Line, first: float) -> Trial:
             high, slope_high = t, trial.slope
         if high == np.inf:
             t = 2.0 * t
+        elif slope_high == np.inf:
+            t = low + 0.5 * (high - low)
         else:
             t = low + (high - low) * min(max(-slope_low / (slope_high - slope_low), 0.05), 0.95)
     assert best is not None

@@ -32,7 +32,9 @@ def maximise_over_simplex(G: FloatArray, b: FloatArray, alpha: float, x: FloatAr
         j = int(np.argmax(slack))
         if slack[j] - x @ slack <= tolerance:
             break
-        if j not in support:
+        if not support:  # all fell to zero by underflow
+            x[j], support = 1.0, [j]
+        elif j not in support:
             support = _enter(G, shift, x, support, j)
         support = _settle(G, beta, shift, x, support)
     total = x.sum()

@@ -55,11 +55,10 @@ class _Path:
     def step(self, point: Point) -> Point:
         """The next point."""
         g, before = point.gradient, self.gradient
-        if g is not before:
-            beta = max(float(g @ (g - before)) / max(float(before @ before), np.finfo(np.float64).tiny), 0.0)
-            self.direction = beta * self.direction - g
-            if float(self.direction @ g) >= 0:
-                self.direction = -g
+        beta = max(float(g @ (g - before)) / max(float(before @ before), np.finfo(np.float64).tiny), 0.0)
+        self.direction = beta * self.direction - g  # beta is 0 at first
+        if float(self.direction @ g) >= 0:
+            self.direction = -g
         self.gradient = g
         line = point.along(self.direction)
         slope = line.slope

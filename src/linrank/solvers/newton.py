@@ -69,13 +69,14 @@ class Newton:
         given = start.w if isinstance(start, Solution) else start
         run = _Run(zeros(objective) if given is None else given, _Directions(self.hessian), time.perf_counter())
         if isinstance(start, Solution) and isinstance(start.state, _Kept):
-            run.directions.H, run.mu, run.lasting = start.state.H, start.state.mu, True
+            run.directions.H, run.directions.earlier, run.mu = start.state.H, start.state.steps, start.state.mu
         target = self.tol * objective.value_at_zero
         if given is None and self.samples:
             for part in _samples(objective):
                 self._descend(part, run, max(target, ROUGH * objective.value_at_zero), None, rough=True)
+        run.directions.steps = 0  # those on samples were cheap
         tracker = self._descend(objective, run, target, callback)
-        kept = _Kept(run.directions.H, run.mu)
+        kept = _Kept(run.directions.H, run.directions.earlier + run.directions.steps, run.mu)
         return Solution(tracker.w, tracker.value, tracker.gap, run.status, run.history, kept)
 
     def _descend(
@@ -101,7 +102,7 @@ class Newton:
                 run.status, run.w, run.mu = status, tracker.w, tracker.mu
                 return tracker
             point = tracker.refine(point, target, decrement)
-            line = point.along(run.directions.at(point, rough or (run.lasting and run.directions.H is None)))
+            line = point.along(run.directions.at(point, rough))
             trial = search(line, 1.0)
             # About how far f was above its minimum before this step, if the quadratic model held all the way.
             decrement = -0.5 * line.slope if 0.9 < trial.t < 1.1 else np.inf
@@ -110,9 +111,10 @@ class Newton:
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a solution leaves to a start from it, for whatever alpha: the mean loss's last exact Hessian, and mu."""
+    """What a solution leaves to a start from it, for whatever alpha."""
 
-    H: FloatArray | None
+    H: FloatArray | None  # the mean loss's last exact Hessian
+    steps: int  # of conjugate gradients made without one, in all fits so far
     mu: float
 
 
@@ -124,7 +126,6 @@ class _Run:
     directions: _Directions
     begin: float
     mu: float = 1.0
-    lasting: bool = False  # whether this is one of several fits, which can share an exact Hessian
     status: Status = Status.MAX_ITER
     history: list[Iteration] = field(default_factory=list)
 
@@ -194,20 +195,27 @@ class _Directions:
         self.H: FloatArray | None = None  # of the mean loss: with any alpha added it makes a preconditioner
         self.factor: tuple[FloatArray, bool] | None = None
         self.alpha = np.nan  # the factor's
+        self.steps, self.earlier = 0, 0  # of conjugate gradients without a factor: in this fit, in those before
 
-    def at(self, point: Point, lasting: bool = False) -> FloatArray:
-        """An approximate solution of H d = -gradient; `lasting`: a factor made here will serve for long."""
+    def at(self, point: Point, rough: bool = False) -> FloatArray:
+        """An approximate solution of H d = -gradient; `rough`: on a sample, whose factor will serve for all rows."""
         cost = None if self.hessian == "products" else point.hessian_steps
         if cost is not None and self.hessian == "exact":
             return self._exact(point)
         limit = 10 * point.w.size + 100
-        if self.H is not None and self.alpha != point.objective.alpha:
-            self._factorise(point.objective.alpha)
         if cost is not None:
-            patience = cost if self.factor is None else cost / 2
-            limit = STALE if lasting else max(STALE, int(patience))
+            if self.H is not None and self.alpha != point.objective.alpha:
+                self._factorise(point.objective.alpha)
+            limit = max(STALE, int(self._patience(cost, rough)))
         direction, solved = self._conjugate_gradients(point, limit)
         return direction if solved or cost is None else self._exact(point)
+
+    def _patience(self, cost: float, rough: bool) -> float:
+        """Steps of conjugate gradients before an exact Hessian is built, which costs as much as `cost` of them."""
+        if rough:
+            return cost / 8
+        # Along a path of alphas, what the fits before could have saved by one counts as well.
+        return cost / 2 if self.factor is not None else cost - self.earlier
 
     def _exact(self, point: Point) -> FloatArray:
         self.H = point.risk_hessian()
@@ -234,6 +242,7 @@ class _Directions:
         # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
         goal, plain_goal = FORCING**2 * rz, FORCING**2 * float(r @ r)
         for _ in range(limit):
+            self.steps += self.factor is None
             Hp = point.hessian_product(p)
             curvature = float(p @ Hp)
             if not curvature > 0:

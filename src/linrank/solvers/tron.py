@@ -110,7 +110,10 @@ def _conjugate_gradients(point: Point, radius: float) -> tuple[FloatArray, Float
         if rr <= goal:
             break
         Hp = point.hessian_product(p)
-        t = rr / float(p @ Hp)
+        curvature = float(p @ Hp)
+        if not curvature > 0:  # by rounding
+            break
+        t = rr / curvature
         if np.linalg.norm(step + t * p) >= radius:
             t = _to_boundary(step, p, radius)
             return step + t * p, r - t * Hp
