@@ -60,7 +60,7 @@ def test_rows_of_dataframes_bring_names(problem):
     found = ranker.explain(frame.iloc[0], frame.iloc[1])
     assert sorted(found.names) == sorted(names)
     assert np.array_equal(found.contributions, ranker.explain(frame.iloc[[0]], frame.iloc[[1]]).contributions)
-    assert all(len(line) <= 95 for line in str(found).splitlines())
+    assert all(len(line) <= 80 for line in str(found).splitlines())
     with pytest.raises(ValueError, match="feature names"):
         ranker.explain(frame.iloc[0].rename({"bm25": "other"}), frame.iloc[1])
 

@@ -50,7 +50,7 @@ class Explanation:
         lines = [f"a is {word} b: the scores differ by {self.difference:+.6g}"]
         used = np.flatnonzero(self.contributions)[:shown]  # they come first, as 0 is the smallest size
         width = max([len(self.names[k]) for k in used], default=7)
-        width = min(max(width, 7), 40)
+        width = min(max(width, 7), 32)  # 80 columns in all
         lines.append(f"{'feature':<{width}} {'weight':>11} {'a':>11} {'b':>11} {'w(a - b)':>11}")
         for k in used:
             cells = f"{self.weights[k]:11.4g} {self.a[k]:11.4g} {self.b[k]:11.4g} {self.contributions[k]:+11.4g}"

@@ -157,12 +157,16 @@ def test_control_c(files, tmp_path):
     process = subprocess.Popen(
         [*COMMAND, "train", files.train, "-o", str(output), "--solver", "sgd", "--steps", "2000000000", "-v"],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # the tests may run in the background
     )  # fmt: skip
-    process.stderr.readline()  # it has read the data and is about to begin
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    assert process.stderr.read().splitlines()[-1:] == ["Interrupted: files are as they were before."]
-    process.stderr.close()
-    assert process.wait(60) == 130
+    try:
+        process.stderr.readline()  # it has read the data and is about to begin
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert said.splitlines()[-1:] == ["Interrupted: files are as they were before."]
+    assert process.returncode == 130
     assert output.read_text() == "before"
     assert os.listdir(tmp_path) == ["m.json"]

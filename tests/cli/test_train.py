@@ -145,6 +145,11 @@ def test_streams(run, files, monkeypatch):
     expected.fit_stream(lambda: linrank.io.iter_svmlight(files.train, chunk_bytes=3000), passes=3)
     assert np.array_equal(linrank.load("m.json").coef_, expected.coef_)
     assert found["validation"]["metrics"]["pairwise_accuracy"] > 0.6
+    scaled = ["--stream", "--seed", "2", "--scale-from", files.model]
+    run("train", files.train, "-o", "scaled.json", *scaled)
+    expected = SGDRanker(random_state=2, scale=files.ranker.scale_)
+    expected.fit_stream(lambda: linrank.io.iter_svmlight(files.train, chunk_bytes=3000))
+    assert np.array_equal(linrank.load("scaled.json").coef_, expected.coef_)
     with open(files.train, "rb") as file:
         text = file.read()
     run("train", "-", "-o", "piped.json", "--stream", "--n-features", "4", "--seed", "2", stdin=text)
@@ -165,6 +170,7 @@ def test_streams(run, files, monkeypatch):
         (["--stream", "--solver", "newton"], "leave out --solver"),
         (["--stream", "--pairs", "x"], "cannot be had with --stream"),
         (["--passes", "2"], "add --stream"),
+        (["--scale-from", "x"], "--scale-from is for stochastic descent"),
         (["--loss", "absolute"], "--loss"),
         (["--metric"], "--metric"),
         ([], "--output"),

@@ -55,13 +55,17 @@ class Trainer:
             refuse(parameters, ONLY_EXACT, "is for the exact solvers: leave it out, or choose another --solver.")
             parameters.pop("solver", None)
         else:
-            refuse(of_sgd, tuple(of_sgd), "is for stochastic descent: add --solver sgd.")
+            only = (*of_sgd, "scale_from")
+            refuse({**of_sgd, **of_source}, only, "is for stochastic descent: add --solver sgd.")
         if source.stream:
             refuse({**of_sgd, **of_source}, NOT_STREAM, "cannot be had with --stream: leave one of them out.")
         else:
             refuse({**of_sgd, **of_source}, ONLY_STREAM, "is for streams: add --stream.")
         shared = {"verbose": verbose, **({} if alpha is None else {"alpha": alpha})}
         self.parameters: dict[str, Any] = parameters | of_sgd | shared
+        if source.scale_from is not None:
+            known = Loaded.of(source.scale_from).model.scale
+            self.parameters["scale"] = False if known is None else known
         self.names: list[str] | None = None
 
     def read(self, path: str) -> Dataset:

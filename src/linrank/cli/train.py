@@ -71,6 +71,7 @@ class Source:
     pairs: str | None = None
     query_weights: str | None = None
     start: str | None = None
+    scale_from: str | None = None
     stream: bool = False
     passes: int | None = None
     checkpoint: str | None = None
@@ -83,6 +84,7 @@ source_options = gathered(
                  "rows counted from 1. They add to those of the labels."),
     click.option("--query-weights", metavar="FILE", help="A query's id and its weight in each line; others weigh 1."),
     click.option("--start", metavar="MODEL", help="Start from the weights of a model."),
+    click.option("--scale-from", metavar="MODEL", help="Divide columns as in a model, of a sample perhaps (sgd)."),
     click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
     click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
     click.option("--checkpoint", metavar="FILE", help="Keep a stream's state here, and go on from it if it exists."),
@@ -122,7 +124,7 @@ def train(
       linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
 
-    Data whose features have different sizes should not be streamed as it is: columns are scaled in memory only.
+    A stream's columns are not scaled unless --scale-from names a model, say of a sample, to scale them as in.
     """
     from . import _report
     from ._files import check_early
