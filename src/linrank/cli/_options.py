@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 # The names that parameters take, spelled out so that help needs no kernels; a test compares them with the library's.
-LOSSES = ("hinge", "squared_hinge", "logistic")
-SOLVERS = ("bundle", "newton", "tron")
+LOSSES = ("hinge", "squared_hinge", "logistic", "logistic_erfc")
+SOLVERS = ("bundle", "newton", "cg", "tron")
 RULES = ("sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos")
 SAMPLINGS = ("uniform", "balanced", "rejection")
 FORMATS = ("svmlight", "csv", "tsv", "parquet", "arrow")

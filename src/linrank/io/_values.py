@@ -38,10 +38,17 @@ def _encoded(value: Any) -> Any:
         entries = [_encoded(entry) for entry in value]
         if not any(isinstance(entry, (list, dict)) for entry in entries):
             return entries
+        if all(_is_edge(entry) for entry in entries):
+            return [[*entry, 1.0][:3] for entry in entries]  # an edge without a weight weighs 1
     name = type(value).__name__
     if dataclasses.is_dataclass(value) and getattr(_solvers(), name, None) is type(value):
         return {"solver": name, **encode(dataclasses.asdict(value))}  # type: ignore[arg-type]
     return {"repr": repr(value)[:LONGEST_DESCRIPTION]}
+
+
+def _is_edge(entry: Any) -> bool:
+    """Whether this is an edge of a preference graph: (lower, upper[, weight])."""
+    return isinstance(entry, list) and len(entry) in (2, 3) and all(type(number) in (int, float) for number in entry)
 
 
 def decode(values: dict[str, Any]) -> dict[str, Any]:
