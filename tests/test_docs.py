@@ -83,6 +83,12 @@ def test_figures_in_the_readme_are_those_of_the_benchmarks():
         assert cells[6].strip() == f"{float(rows[key]['algorithm 1 s']):.2f} s"
     documents = next(r for r in results("documents") if r["rows"] == "512000" and r["threads"] == "1")
     assert f"| {float(documents['seconds']):.2f} |" in readme
+    web = next(r for r in results("web30k") if r["loss"] == "squared_hinge" and r["threads"] == "1")
+    text = " ".join(readme.split())
+    assert f"{float(web['seconds']):.0f} s to that gap" in text
+    assert f"{float(web['memory grown by MB']):.0f} MB beyond the data" in text
+    survival = next(r for r in results("survival") if r["rows"] == "20000")
+    assert f"{float(survival['ratio']):.0f} times faster" in text
 
 
 def test_figures_on_metrics_and_classification_are_those_of_the_benchmarks():
