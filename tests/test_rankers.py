@@ -366,3 +366,25 @@ def test_graphs_that_make_no_sense(preferences, message):
     X, y, qid = make_ranking(50, 3, 2, 3)
     with pytest.raises(LinrankError, match=message):
         LinearRanker(preferences=preferences).fit(X, y, qid)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-10, 1e10])
+@pytest.mark.parametrize(("loss", "solver"), [("hinge", "bundle"), ("logistic", "newton"), ("logistic", "cg")])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_features_of_any_size_end_with_an_honest_gap(loss, solver, size):
+    X, y, qid = make_ranking(80, 3, 4, 3)
+    ranker = LinearRanker(loss, solver=solver, scale=False, max_iter=50).fit(size * X, y, qid)
+    assert np.isfinite(ranker.gap_)
+    assert np.all(np.isfinite(ranker.coef_))
+    assert ranker.gap_ <= 1.5 * ranker.objective_
+
+
+def test_edges_may_come_in_many_shapes():
+    X, y, qid = make_ranking(60, 3, 4, 3)
+    y = y - y.min()
+    expected = LinearRanker(preferences=[(0, 1), (1, 2, 2.0)]).fit(X, y, qid)
+    for edges in (((0, 1), (1, 2, 2)), np.array([[0, 1, 1], [1, 2, 2]]), [[0, 1, 1], [1, 2, 1], [1, 2, 1.0]]):
+        assert LinearRanker(preferences=edges).fit(X, y, qid).objective_ == expected.objective_
+    for wrong in ({(0, 1): 2.0}, iter([(0, 1)]), [(0, 1, 2, 3)], 7):
+        with pytest.raises(ParameterError, match="list of edges"):
+            LinearRanker(preferences=wrong).fit(X, y, qid)

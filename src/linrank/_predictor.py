@@ -66,13 +66,13 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss."""
         check_is_fitted(self)
+        loss = LOSSES[self.loss]
+        if loss.probability(np.empty(0)) is None:
+            raise ParameterError(f"loss={self.loss!r} gives no probabilities: train with loss='logistic'.")
         a, b = self.predict(A), self.predict(B)
         if a.size != b.size:
             raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either.")
-        probability = LOSSES[self.loss].probability(a - b)
-        if probability is None:
-            raise ParameterError(f"loss={self.loss!r} gives no probabilities: train with loss='logistic'.")
-        return probability
+        return np.asarray(loss.probability(a - b))
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
         """1-based position of each row within its query, best first; equal scores keep their input order."""
