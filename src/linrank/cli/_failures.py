@@ -38,6 +38,7 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
+        sys.unraisablehook = lambda _: None  # objects that were cut off while being made complain when they are dropped
         Interrupted().show()
         return Interrupted.exit_code
     except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
