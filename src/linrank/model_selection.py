@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -57,8 +58,9 @@ class _QuerySplitter(BaseCrossValidator):
         """Number of splits."""
         return int(self.n_splits)
 
+    @abstractmethod
     def _folds(self, query: NDArray[np.int64], load: FloatArray) -> list[Fold]:
-        raise NotImplementedError
+        """Rows of each split, by the rows' queries and the queries' loads."""
 
 
 class QueryKFold(_QuerySplitter):

@@ -49,7 +49,7 @@ class EvenPairs(ABC):
         return float(self.v.sum()) ** 2
 
     def series_error(self, size: float) -> float:
-        """Error of the sums beyond rounding, for members of a weighted size."""
+        """Error beyond rounding of the value, `size` the sum of v |s|; with 0, of the gradient's entries summed up."""
         return 0.0
 
     @abstractmethod
@@ -82,7 +82,7 @@ class EvenPairs(ABC):
         # Sums of n numbers err by about sqrt(n) units of their size.
         unit = 4.0 * EPS * np.sqrt(T.size)
         self.error = unit * (float(np.abs(linear).sum()) + size) + self.series_error(float(np.abs(self.v * s).sum()))
-        self.gradient_error = unit * self.mixed_weight() + self.series_error(1.0)
+        self.gradient_error = unit * self.mixed_weight() + self.series_error(0.0)
         scatter_add(self.order, T, 1.0, 0, T.size, slope)
         self.gradient = self.v * slope
 
