@@ -67,24 +67,6 @@ def test_both_totals_are_the_same_integer(kernel, problem):
             np.testing.assert_array_equal(ours, naive)
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n=st.integers(1, 300),
-    kind=st.sampled_from(["normal", "crowded", "mixed"]),
-)
-def test_sort_scores_sorts(seed, n, kind):
-    rng = np.random.default_rng(seed)
-    s = rng.standard_normal(n)
-    if kind == "crowded":  # differences far below the bits that the keys keep
-        s = 1.0 + rng.integers(0, 50, n) * 2.0**-52
-    elif kind == "mixed":
-        s = np.concatenate([s, -s, 0.0 * s, -0.0 * s, 1e-310 * s])
-    order, sorted_s = active.sort_scores(s, Scratch())
-    np.testing.assert_array_equal(sorted_s, np.sort(s))
-    np.testing.assert_array_equal(s[order], sorted_s)
-    np.testing.assert_array_equal(np.sort(order), np.arange(s.size))
-
-
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 60), margin=st.sampled_from([1.0, 0.3, 0.0, 5e-324]))
 def test_windows_are_first_positions(seed, n, margin):
     s = np.sort(np.random.default_rng(seed).integers(0, 9, n) / 3.0)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from . import counting
 from ._scratch import Scratch
 from ._vector import FLOAT_LANES, LANES
+from .sorting import sort_scores
 
 SHORT = 200
 FEW_LEVELS = 1024
@@ -153,21 +154,3 @@ def _empty_counts(words: int) -> tuple[Any, Any, Any, Any]:
         np.zeros(LANES * nodes[2], np.int32),
         np.zeros(nodes[2], np.int64),
     )
-
-
-def sort_scores(s: Floats, scratch: Scratch) -> tuple[NDArray[np.int32], Floats]:
-    """Return order and sorted scores: numpy's sort of keys that carry the row number in their last bits.
-
-    Faster than an argsort. Where too many scores agree in their leading bits, it is an argsort.
-    """
-    n = s.size
-    bits = max(1, (n - 1).bit_length())
-    keys = scratch.take("keys", n, np.float64)
-    keys[:] = s
-    counting.pack_keys(keys.view(np.int64), bits)
-    keys.sort()
-    order, sorted_s = scratch.take("order", n, np.int32), scratch.take("sorted_s", n, np.float64)
-    if not counting.unpack_keys(keys.view(np.int64), s, bits, order, sorted_s):
-        order[:] = np.argsort(s, kind="stable")
-        np.take(s, order, out=sorted_s)
-    return order, sorted_s

@@ -74,37 +74,6 @@ def _weigh_partners(s: Any, v: Any, start: int, here: int, above: int, end: int,
 
 
 @kernel
-def pack_keys(keys: Any, bits: int) -> None:
-    """Put the number of each member into the last bits of its score: sorting the keys as floats sorts both."""
-    for i in range(keys.size):
-        keys[i] = ((keys[i] >> bits) << bits) | i
-
-
-@kernel
-def unpack_keys(keys: Any, s: Any, bits: int, order: Any, sorted_s: Any) -> bool:
-    """Read order and sorted scores off the sorted keys, and mend what the lost bits left out of order.
-
-    Returns False where mending costs more than a few moves a member: scores crowd together, sort them anew.
-    """
-    mask = (1 << bits) - 1
-    budget = 4 * s.size + 64
-    for p in range(s.size):
-        i = keys[p] & mask
-        score = s[i]
-        q = p
-        while q > 0 and sorted_s[q - 1] > score:
-            sorted_s[q] = sorted_s[q - 1]
-            order[q] = order[q - 1]
-            q -= 1
-        budget -= p - q
-        if budget < 0:
-            return False
-        sorted_s[q] = score
-        order[q] = i
-    return True
-
-
-@kernel
 def windows(sorted_s: Any, margin: float, bounds: Any) -> None:
     """Active positions of each sorted score: winners before right = bounds[:n], losers from left = bounds[n:] on.
 

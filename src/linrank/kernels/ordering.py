@@ -1,8 +1,7 @@
 """Rows by query and falling value, all queries in one sort.
 
 A row's key holds, from the leading bits down: its query, as many bits of its value as there is room for, and its number
-within the query. Sorting plain 64-bit integers is what numpy does fastest; what the lost bits of the values left
-undecided is mended on the way out.
+within the query (`sorting.py`); what the lost bits of the values left undecided is mended on the way out.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
+from .sorting import sort_keys
 
 #: With fewer bits for the value than this, rows are sorted by comparison instead.
 FEWEST_VALUE_BITS = 20
@@ -59,7 +59,7 @@ def order_within(query: NDArray[np.int64], n_queries: int, values: NDArray[np.fl
         with np.errstate(over="ignore"):
             np.subtract(value, np.median(value[:: value.size // 1000 + 1]), out=keys.view(np.float64))
         pack_descending(keys, ptr, index_bits, query_bits)
-        keys.sort()
+        keys = sort_keys(keys, index_bits)
         done = unpack_descending(keys, value, ptr, index_bits, place, ordered)
     if not done:
         place = np.lexsort((-value, np.repeat(np.arange(n_queries), np.diff(ptr))))

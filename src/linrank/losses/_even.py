@@ -22,6 +22,7 @@ from ..kernels import active
 from ..kernels._scratch import Scratch
 from ..kernels.hinge import scatter_add
 from ..kernels.logistic import level_balance, to_levels
+from ..kernels.sorting import sort_scores
 from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, multiply_blocks, split_block
 
 EPS = float(np.finfo(np.float64).eps)
@@ -33,7 +34,7 @@ class EvenPairs(ABC):
     """One ranking, sorted by scores: value and gradient of the loss without the ranking's weight u."""
 
     def __init__(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> None:
-        order, sorted_s = active.sort_scores(s, scratch)
+        order, sorted_s = sort_scores(s, scratch)
         self.ranking, self.v, self.order, self.levels = ranking, v, order.copy(), levels
         self.whole = np.array([0, s.size])
         self.s = sorted_s - sorted_s[s.size // 2]

@@ -16,6 +16,7 @@ from .._data import RankingData
 from .._preferences import FloatArray, Preferences
 from ..kernels import active, smooth
 from ..kernels._scratch import Scratch
+from ..kernels.sorting import sort_scores
 from ._base import Curvature, Loss, LossPoint, Map, count_active, evaluate_blocks, multiply_blocks, split_block
 
 
@@ -86,7 +87,7 @@ def _evaluate_block(
         start, end = p.ranking_ptr[r : r + 2]
         levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
         v = p.member_weights[start:end]
-        order, sorted_s = active.sort_scores(s[start:end], scratch)
+        order, sorted_s = sort_scores(s[start:end], scratch)
         # The median: one score far out would move a mean, and with it the digits of all the others.
         centred = s[start:end] - sorted_s[(end - start) // 2]
         g[start:end] = 0.0

@@ -1,0 +1,134 @@
+"""Sorting numbers together with their places: one 64-bit key for both, sorted by its digits.
+
+A key holds the leading bits of a number and, below them, its place. Places come in order and the sort is stable, so
+only the leading bits are sorted: digits of 11 bits, the last one first, each by counting. What the lost bits of the
+numbers left undecided is mended on the way out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._jit import kernel
+from ._scratch import Scratch
+
+Floats = NDArray[np.float64]
+Keys = NDArray[np.uint64]
+
+#: Fewer keys than this are sorted by comparison: counting digits costs as much as so many keys.
+FEW_KEYS = 2048
+DIGIT_BITS = 11
+PLACE_BITS = 31  # of a score's key, below 33 bits of the score
+MASK = np.uint64((1 << DIGIT_BITS) - 1)
+SIGN, ONE = np.uint64(1 << 63), np.uint64(1)
+OCTAVES = 32  # of scores that are told apart; what is smaller still than the largest is a tie, to be mended
+HALF = np.uint64(OCTAVES << 52)
+LOST = np.uint64(58 + PLACE_BITS - 64)  # bits of a score, sign and 57 others, that have no room in its key
+
+
+def sort_keys(keys: Keys, first_bit: int) -> Keys:
+    """The keys sorted by their bits from `first_bit` up; those below hold places, in order. O(n)."""
+    if keys.size >= FEW_KEYS:
+        return _sort_digits(keys, np.empty_like(keys), first_bit)[0]
+    keys.sort()  # by places as well, which changes nothing
+    return keys
+
+
+def _sort_digits(keys: Keys, spare: Keys, first_bit: int) -> tuple[Keys, Keys]:
+    """The array that holds the sorted keys, and the other one."""
+    n_digits = -(-(64 - first_bit) // DIGIT_BITS)
+    counts = np.zeros((n_digits, 1 << DIGIT_BITS), dtype=np.int64)
+    count_digits(keys, first_bit, counts)
+    for digit, count in enumerate(counts):
+        if count.max() < keys.size:  # else all are alike
+            scatter_digits(keys, first_bit + DIGIT_BITS * digit, np.cumsum(count) - count, spare)
+            keys, spare = spare, keys
+    return keys, spare
+
+
+def sort_scores(s: Floats, scratch: Scratch) -> tuple[NDArray[np.int32], Floats]:
+    """Order and sorted scores, in the scratch: valid until the next call with it. O(n) for scores that do not crowd.
+
+    A few are sorted by comparison, and so are scores of which too many agree in their leading bits.
+    """
+    n = s.size
+    order = scratch.take("order", n, np.int32)
+    keys, spare = (scratch.take(name, n, np.uint64) for name in ("keys", "spare keys"))
+    done = False
+    if n >= FEW_KEYS:
+        # Floats are finest near 0: centred, an offset does not eat the bits that matter.
+        some = np.sort(s[:: n // 9 + 1])
+        with np.errstate(over="ignore"):
+            np.subtract(s, some[some.size // 2], out=keys.view(np.float64))
+        pack_scores(keys)
+        keys, spare = _sort_digits(keys, spare, PLACE_BITS)
+        done = unpack_scores(keys, s, order, spare.view(np.float64))
+    sorted_s: Floats = spare.view(np.float64)
+    if not done:
+        order[:] = np.argsort(s)
+        np.take(s, order, out=sorted_s, mode="clip")  # "raise" would make a copy first
+    return order, sorted_s
+
+
+@kernel
+def count_digits(keys: Any, first_bit: int, counts: Any) -> None:
+    """counts[t, x] = how many keys have x as digit t, from `first_bit` up. O(n)."""
+    for i in range(keys.size):
+        rest = keys[i] >> np.uint64(first_bit)
+        for t in range(counts.shape[0]):
+            counts[t, rest & MASK] += 1
+            rest >>= np.uint64(DIGIT_BITS)
+
+
+@kernel
+def scatter_digits(keys: Any, first_bit: int, place: Any, out: Any) -> None:
+    """Put the keys in order of one digit; place[x] is where those with digit x begin, and is used up. O(n)."""
+    for i in range(keys.size):
+        x = (keys[i] >> np.uint64(first_bit)) & MASK
+        out[place[x]] = keys[i]
+        place[x] += 1
+
+
+@kernel
+def pack_scores(keys: Any) -> None:
+    """Turn the bits of floats into (float, place). O(n).
+
+    Of the exponents, only the 32 largest that occur are told apart: that leaves 27 bits for the digits of a number.
+    """
+    largest = np.uint64(0)
+    for i in range(keys.size):
+        size = keys[i] & ~SIGN  # bits of |s|: they grow with it
+        largest = max(largest, size)
+    smallest = largest - HALF + ONE if largest >= HALF else np.uint64(0)
+    for i in range(keys.size):
+        size = keys[i] & ~SIGN
+        size = size - smallest if size > smallest else np.uint64(0)
+        rising = HALF - size if keys[i] >= SIGN else HALF + size
+        keys[i] = ((rising >> LOST) << np.uint64(PLACE_BITS)) | np.uint64(i)
+
+
+@kernel
+def unpack_scores(keys: Any, s: Any, order: Any, sorted_s: Any) -> bool:
+    """Read order and sorted scores off the sorted keys, and mend what the lost bits left out of order. O(n).
+
+    Returns False where mending costs more than a few moves a score: scores crowd together, sort them anew.
+    """
+    places = (ONE << np.uint64(PLACE_BITS)) - ONE
+    budget = 4 * s.size + 64
+    for p in range(s.size):
+        i = np.int64(keys[p] & places)
+        score = s[i]
+        q = p
+        while q > 0 and sorted_s[q - 1] > score:
+            sorted_s[q] = sorted_s[q - 1]
+            order[q] = order[q - 1]
+            q -= 1
+        budget -= p - q
+        if budget < 0:
+            return False
+        sorted_s[q] = score
+        order[q] = i
+    return True
