@@ -73,6 +73,12 @@ class Preferences:
     n_pairs: int
     scratch: ScratchPool = field(default_factory=ScratchPool, repr=False, compare=False)
 
+    def level_numbers(self, first: int, last: int) -> IntArray:
+        """The level of each member of rankings first ... last - 1, from 0 within its ranking."""
+        levels = self.ranking_levels[first : last + 1]
+        number = np.arange(levels[0], levels[-1]) - np.repeat(levels[:-1], np.diff(levels))
+        return np.repeat(number, np.diff(self.level_ptr[levels[0] : levels[-1] + 1]))
+
     def restricted(self, rows: IntArray, n_rows: int) -> Preferences | None:
         """The preferences among some of the n_rows rows, which are renumbered in the order given; None if none is left.
 

@@ -5,8 +5,8 @@ dual, so
 
     mean(a) - |X^T g|^2 / (2 alpha)   <=   minimum of the hinge objective,     g the Huberised hinge's gradient,
 
-and mean(a) = (hinge at margin 1 - hinge at margin 1 - mu) / mu: a lower bound without listing pairs. The gap to it is
-|grad f_mu|^2 / (2 alpha) + mu mean(a (1 - a)).
+and a = -phi', whose mean comes with the smooth loss, as does the mean hinge: bounds without listing pairs, and without
+another evaluation. Their distance is |grad f_mu|^2 / (2 alpha) + mu mean(a (1 - a)).
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ class SmoothedHinge:
         return replace(self.hinge, loss=HuberHinge.of_width(self.mu))
 
     def bounds(self, point: Point) -> Bounds:
-        """Bounds from a point of the smooth objective: two evaluations of the hinge, and the point's gradient."""
-        engine, alpha = self.hinge.engine, self.hinge.alpha
-        risk, inner = (engine.loss_at(Hinge(margin), point.scores).value for margin in (1.0, 1.0 - self.mu))
-        value = risk + 0.5 * alpha * float(point.w @ point.w)
-        lower = (risk - inner) / self.mu - float(point.risk_gradient @ point.risk_gradient) / (2.0 * alpha)
+        """Bounds from a point of the smooth objective and its gradient."""
+        alpha = self.hinge.alpha
+        value = point.loss.hinge + 0.5 * alpha * float(point.w @ point.w)
+        lower = point.loss.pull - float(point.risk_gradient @ point.risk_gradient) / (2.0 * alpha)
         return Bounds(value, lower, value - lower - float(point.gradient @ point.gradient) / (2.0 * alpha))
 
     def narrowed(self, target: float, smoothing: float) -> SmoothedHinge:

@@ -56,6 +56,9 @@ def test_equal_sums_over_all_pairs(kernel, name, problem, seed):
     size = 1 + np.abs(problem.scores - problem.scores.mean()).max() ** 2
     assert ours.value == pytest.approx(naive.value, rel=1e-9, abs=1e-11 * size)
     np.testing.assert_allclose(ours.gradient, naive.gradient, rtol=1e-9, atol=1e-10 * size)
+    pull, hinge = (naive_loss(f, f, problem.scores, pairs).value for f in (slope, lambda z: np.maximum(0, 1 - z)))
+    assert ours.pull == pytest.approx(-pull, rel=1e-9, abs=1e-10 * size)
+    assert ours.hinge == pytest.approx(hinge, rel=1e-9, abs=1e-11 * size)
     np.testing.assert_allclose(product, L @ X[:, 0], atol=1e-10)
     np.testing.assert_array_equal(block[:, 0], product)
     np.testing.assert_allclose(block, L @ X, atol=1e-10)

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 32  # of integer counts
 FLOAT_LANES = 16  # of float sums, and of terms of an exponential sum
+ROW_LANES = 8  # of feature vectors, which are padded to a multiple of it
 
 
 INDEX = ir.IntType(32)
@@ -116,6 +118,24 @@ def _add_value_after(typingctx: Any, array: Any, node: Any, child: Any, value: A
 
 
 @intrinsic
+def _add_row(typingctx: Any, out: Any, to: Any, rows: Any, at: Any, factor: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = _floats(ROW_LANES)
+        target, source = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2))
+        width = builder.extract_value(source.shape, 1)
+        many = _spread(builder, args[4], ROW_LANES)
+        start = [builder.gep(a.data, [builder.mul(row, width)]) for a, row in ((target, args[1]), (source, args[3]))]
+        with cgutils.for_range(builder, builder.lshr(width, ir.Constant(width.type, 3))) as loop:
+            step = builder.mul(loop.index, ir.Constant(width.type, ROW_LANES))
+            into, given = (builder.bitcast(builder.gep(data, [step]), vector.as_pointer()) for data in start)
+            added = builder.fmul(many, builder.load(given, align=8))
+            builder.store(builder.fadd(builder.load(into, align=8), added), into, align=8)
+        return context.get_dummy_value()
+
+    return types.void(out, types.int64, rows, types.int64, types.float64), codegen
+
+
+@intrinsic
 def _decay_step(typingctx: Any, state: Any, x: Any, q: Any, a: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _decay(context, builder, signature, args)[0]
@@ -153,6 +173,10 @@ def _add_value_after_plain(array: Any, node: int, child: int, value: float) -> N
     array[FLOAT_LANES * node + child + 1 : FLOAT_LANES * (node + 1)] += value
 
 
+def _add_row_plain(out: Any, to: int, rows: Any, at: int, factor: float) -> None:
+    out[to] += factor * rows[at]
+
+
 def _decay_step_plain(state: Any, x: float, q: float, a: Any) -> float:
     state *= x ** np.arange(1, FLOAT_LANES + 1)
     answer = float(state @ a)
@@ -180,6 +204,8 @@ def _choose(compiled: Any, plain: Any) -> Any:
 add_after = _choose(_add_after, _add_after_plain)
 #: add_value_after(array, node, child, value): the same with a float, for nodes FLOAT_LANES wide.
 add_value_after = _choose(_add_value_after, _add_value_after_plain)
+#: add_row(out, to, rows, at, factor): out[to] += factor * rows[at], both in C order and of one width, a multiple of 8.
+add_row = _choose(_add_row, _add_row_plain)
 #: decay_step(state, x, q, a): state_k <- state_k x^k, the answer a . state, then state_k <- state_k + q; k = 1 ... 16.
 decay_step = _choose(_decay_step, _decay_step_plain)
 #: decay_step_two(state, x, q, a, b): the same with the two answers a . state and b . state.

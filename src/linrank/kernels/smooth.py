@@ -12,30 +12,34 @@ from typing import Any
 
 import numpy as np
 
-from ._jit import kernel, summing_kernel
+from ._jit import inlined, kernel, summing_kernel
+from ._vector import add_row, prefetch
+
+AHEAD = 6  # members
+LINE = 8  # entries asked for at a time: a cache line of float64
 
 
 @summing_kernel
 def smooth_direct(
     s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, g: Any
-) -> float:
-    """Sum of u v_i v_j phi(s_i - s_j) over the short rankings listed, pair by pair; g becomes its gradient.
+) -> tuple[float, float, float]:
+    """Sums over the short rankings listed, pair by pair: of c phi(z), of c (-phi'(z)), and of c max(0, m_0 - z).
 
-    a and m are tuples: their length is known to the compiler, which unrolls the loop over terms.
+    g becomes the gradient of the first. a and m are tuples: their length is known to the compiler, which unrolls the
+    loop over terms.
     """
-    value = 0.0
+    value, pulls, hinges = 0.0, 0.0, 0.0
     for t in range(rankings.size):
         r = rankings[t]
         first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
         end = level_ptr[last_level]
         for i in range(level_ptr[first_level], end):
             g[i] = 0.0
-        total = 0.0
         for level in range(first_level, last_level):
             above = level_ptr[level + 1]
             winners, pull, weight = s[above:end], g[above:end], v[above:end]
             for i in range(level_ptr[level], above):
-                s_i, factor, sum1, sum2 = s[i], u[r] * v[i], 0.0, 0.0
+                s_i, factor, sum0, sum1, sum2 = s[i], u[r] * v[i], 0.0, 0.0, 0.0
                 for j in range(winners.size):
                     z = winners[j] - s_i
                     slope, phi = 0.0, 0.0
@@ -44,12 +48,14 @@ def smooth_direct(
                         slope += 2.0 * a[k] * h
                         phi += a[k] * h * h
                     pull[j] -= factor * weight[j] * slope
+                    sum0 += weight[j] * (m[0] - z if z < m[0] else 0.0)
                     sum1 += weight[j] * slope
                     sum2 += weight[j] * phi
                 g[i] += factor * sum1
-                total += factor * sum2
-        value += total
-    return value
+                hinges += factor * sum0
+                pulls += factor * sum1
+                value += factor * sum2
+    return value, pulls, hinges
 
 
 @summing_kernel
@@ -79,18 +85,20 @@ def laplacian_direct(
 
 
 @kernel
-def squared_sums(s: Any, v: Any, u: float, a: float, m: float, c: Any, d: Any, S: Any, g: Any) -> float:
-    """Add one term of one sorted ranking to g, and return its sum: the formula at the top of this file. O(n).
+def squared_sums(s: Any, v: Any, u: float, a: float, m: float, c: Any, d: Any, S: Any, g: Any) -> tuple[float, float]:
+    """Add one term of one sorted ranking to g; the sums of a h^2 and of h = max(0, m - z), by the formulas above. O(n).
 
     s are differences to the ranking's median; c, d and S hold the sums over active partners.
     """
-    value = 0.0
+    value, hinge = 0.0, 0.0
     for i in range(s.size):
         e, n = c[i] - d[i], c[i] + d[i]
         G = m * e + n * s[i] - S[i]
-        value += v[i] * (m * (m * c[i] + s[i] * e) + s[i] * G)
+        h = v[i] * (m * c[i] + s[i] * e)
+        hinge += h
+        value += m * h + v[i] * s[i] * G
         g[i] += 2.0 * u * a * v[i] * G
-    return u * a * value
+    return u * a * value, u * hinge
 
 
 @kernel
@@ -101,50 +109,64 @@ def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any)
 
 
 @kernel
-def loser_sums(
-    X: Any, row: Any, s: Any, v: Any, level_ptr: Any, ranking_levels: Any, terms: Any, tree: Any, D: Any
-) -> None:
-    """D_i = sum of 2 a v_j x_j over the active losers of each member of some rankings. O(n d log k).
+def half_hessian(
+    X: Any, root: Any, sweep: Any, members: Any, rankings: Any, terms: Any, first: int, last: int, tree: Any,
+    state: Any, rows: Any, E: Any,
+) -> None:  # fmt: skip
+    """Fill rows and E, whose T = rows^T E gives the Hessian of some rankings as T + T^T. O(d log k) a member.
 
-    With n_i the sum of 2 a v_j over all active partners, the rankings' Hessian is T + T^T with
-    T = X^T diag(u v) (n/2 X - D): one matrix product. Members are swept from the highest score down; losers enter a
-    Fenwick tree over levels whose nodes are feature vectors (`tree`, one row per level and one more). D has a row for
-    each member, from the first ranking's first; `ranking_levels` are those of the rankings given.
+    The sweep goes ranking by ranking and by falling score, so that the active losers of a member are those before a
+    place that only moves on: they enter a Fenwick tree over levels whose nodes are feature vectors, one tree for each
+    term. Its places first ... last - 1 are done; `state` keeps the ranking and each term's place from one call to the
+    next, zeros at first. With D the sum of 2 a v_j x_j over the active losers and n that of 2 a v_j over all active
+    partners, E = u v (n/2 x - D).
+
+    sweep = (s, member), members = (row, level, v, n), rankings = (ptr, n_levels, u). Features are multiplied twice by
+    `root` = 1/sqrt(scale), because features and scale may lie near the ends of the range.
     """
-    D[:] = 0.0
-    first = level_ptr[ranking_levels[0]]
-    for r in range(ranking_levels.size - 1):
-        levels = level_ptr[ranking_levels[r] : ranking_levels[r + 1] + 1]
-        start, end = levels[0], levels[-1]
-        order = np.argsort(s[start:end])
-        level_of = np.searchsorted(levels, np.arange(start, end), side="right") - 1
-        for k in range(len(terms[0])):
-            tree[: levels.size] = 0.0
-            _sweep_losers(
-                X, row[start:end], s[start:end], v[start:end], level_of, order, terms[0][k], terms[1][k],
-                tree[: levels.size], D[start - first : end - first],
-            )  # fmt: skip
+    (s, member), (row, level, v, n), (ptr, n_levels, u), (a, m) = sweep, members, rankings, terms
+    height, loser = tree.shape[0] // len(a), rows.shape[0] - 1  # a tree's nodes; the last row holds the loser
+    for p in range(first, last):
+        if p == ptr[state[0]]:  # a ranking begins
+            for k in range(len(a)):
+                state[k + 1] = p
+                tree[k * height : k * height + n_levels[state[0]] + 1] = 0.0
+            state[0] += 1
+        end, top, weight = ptr[state[0]], n_levels[state[0] - 1], u[state[0] - 1]
+        i, at = member[p], p - first
+        ask_row(X, row[member[min(p + AHEAD, member.size - 1)]])
+        read_row(X, root, row[i], rows, at)
+        for f in range(rows.shape[1]):
+            E[at, f] = 0.5 * n[i] * rows[at, f]
+        for k in range(len(a)):
+            q = state[k + 1]
+            while q < end and s[p] - s[q] < m[k]:
+                j = member[q]
+                ask_row(X, row[member[min(q + AHEAD, member.size - 1)]])
+                read_row(X, root, row[j], rows, loser)
+                node = np.int64(level[j]) + 1
+                while node <= top:
+                    add_row(tree, k * height + node, rows, loser, v[j])
+                    node += node & -node
+                q += 1
+            state[k + 1] = q
+            node = np.int64(level[i])
+            while node > 0:
+                add_row(E, at, tree, k * height + node, -2.0 * a[k])
+                node &= node - 1
+        for f in range(rows.shape[1]):
+            E[at, f] *= weight * v[i]
 
 
-@kernel
-def _sweep_losers(
-    X: Any, row: Any, s: Any, v: Any, level_of: Any, order: Any, a: float, m: float, tree: Any, D: Any
-) -> None:
-    """Add one term of one ranking to D."""
-    n_rows, n_levels = row.size, tree.shape[0] - 1
-    q = n_rows
-    for p in range(n_rows - 1, -1, -1):
-        i = order[p]
-        while q > 0 and s[i] - s[order[q - 1]] < m:
-            q -= 1
-            j = order[q]
-            node = level_of[j] + 1
-            while node <= n_levels:
-                for f in range(X.shape[1]):
-                    tree[node, f] += v[j] * X[row[j], f]
-                node += node & -node
-        node = level_of[i]
-        while node > 0:
-            for f in range(X.shape[1]):
-                D[i, f] += 2.0 * a * tree[node, f]
-            node &= node - 1
+@inlined
+def ask_row(X: Any, i: int) -> None:
+    """Ask for a row before it is needed: rows lie anywhere in memory. In C order; harmless in any other."""
+    for f in range(0, X.shape[1], LINE):
+        prefetch(X, i * X.shape[1] + f)
+
+
+@inlined
+def read_row(X: Any, root: Any, i: int, rows: Any, at: int) -> None:
+    """rows[at] = X[i] root^2."""
+    for f in range(X.shape[1]):
+        rows[at, f] = X[i, f] * root[f] * root[f]

@@ -16,8 +16,11 @@ from .._data import RankingData
 from .._preferences import FloatArray, Preferences
 from ..kernels import active, smooth
 from ..kernels._scratch import Scratch
+from ..kernels._vector import ROW_LANES
+from ..kernels.counting import count_direct
+from ..kernels.ordering import order_within
 from ..kernels.sorting import sort_scores
-from ._base import Curvature, Loss, LossPoint, Map, count_active, evaluate_blocks, multiply_blocks, split_block
+from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, multiply_blocks, split_block
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,13 @@ class SquaredHinges(Loss):
         """Value and gradient at the scores, with their curvature for Hessian products."""
         p, terms = data.preferences, (self.a, self.m)
 
-        def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> tuple[float, list[_Long]]:
+        def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> tuple[FloatArray, list[_Long]]:
             return _evaluate_block(s, p, block, terms, g, scratch)
 
         s, gradient, answers = evaluate_blocks(scores, p, map, evaluate)
-        value, long = sum(value for value, _ in answers), [kept for _, kept in answers]
-        return LossPoint(value / p.total, gradient, PairCurvature(s, p, terms, long, map))
+        value, pull, hinge = (float(total) / p.total for total in np.sum([sums for sums, _ in answers], axis=0))
+        curvature = PairCurvature(s, p, terms, [kept for _, kept in answers], map)
+        return LossPoint(value, gradient, curvature, pull=pull, hinge=hinge)
 
 
 class SquaredHinge(SquaredHinges):
@@ -61,8 +65,8 @@ class HuberHinge(SquaredHinges):
         return HuberHinge((0.5 / mu, -0.5 / mu), (1.0, 1.0 - mu))
 
 
-#: Members for which a part of the exact Hessian is built at a time: their rows stay in the cache.
-BATCH = 2048
+#: Entries of the rows for which a part of the exact Hessian is built at a time: they stay in the cache.
+HESSIAN_ENTRIES = 1 << 16
 
 Terms = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -78,11 +82,12 @@ class _Long(NamedTuple):
 
 def _evaluate_block(
     s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch
-) -> tuple[float, list[_Long]]:
+) -> tuple[FloatArray, list[_Long]]:
+    """Sums of c phi, of c (-phi') and of the first term's hinges, and what Hessian products of long rankings need."""
     short, long = split_block(p, block, active.SHORT_TO_SUM)
-    value, kept = 0.0, []
+    sums, kept = np.zeros(3), []
     if short.size:
-        value += smooth.smooth_direct(s, p.member_weights, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
+        sums += smooth.smooth_direct(s, p.member_weights, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
     for r in long:
         start, end = p.ranking_ptr[r : r + 2]
         levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
@@ -91,13 +96,14 @@ def _evaluate_block(
         # The median: one score far out would move a mean, and with it the digits of all the others.
         centred = s[start:end] - sorted_s[(end - start) // 2]
         g[start:end] = 0.0
-        for a, m in zip(*terms, strict=True):
+        for k, (a, m) in enumerate(zip(*terms, strict=True)):
             view = active.SortedRanking(order, sorted_s, levels, int(start), m, scratch)
             c, d = view.sums(None if p.v is None else v, scratch)
             S = np.add(*view.sums(v * centred, scratch))
-            value += smooth.squared_sums(centred, v, p.u[r], a, m, c, d, S, g[start:end])
+            value, hinge = smooth.squared_sums(centred, v, p.u[r], a, m, c, d, S, g[start:end])
+            sums += value, 2.0 * a * hinge, hinge if k == 0 else 0.0
             kept.append(_Long(int(r), float(a), view.kept(), c + d))
-    return value, kept
+    return sums, kept
 
 
 @dataclass(frozen=True)
@@ -127,48 +133,50 @@ class PairCurvature(Curvature):
             smooth.laplacian_sums(v[start:end], p.u[r], a, n, V[start:end], S, out[start:end])
 
     def hessian(self, X: Any, scale: FloatArray | None = None) -> FloatArray:
-        """X^T L X for dense features X / scale of the rows, ranking by ranking: O(members (d^2 + d log k))."""
-        total, n = np.zeros((X.shape[1], X.shape[1])), self._partner_weights()
-        for T in self.map(lambda block: self._half_hessian(X, scale, n, block), range(self.p.n_blocks)):
+        """X^T L X for dense features X / scale of the rows: O(members (d^2 + d log k)), no copy of X."""
+        d, n = X.shape[1], self._partner_weights()
+        root = np.ones(d) if scale is None else 1.0 / np.sqrt(scale)
+        total = np.zeros((d, d))
+        for T in self.map(lambda block: self._half_hessian(X, root, n, block), range(self.p.n_blocks)):
             total += T
         return total + total.T
 
-    def _half_hessian(self, X: Any, scale: FloatArray | None, n: FloatArray, block: int) -> FloatArray:
-        """T of kernels/smooth.py for the rankings of a block, a few thousand members at a time."""
-        p, v, d = self.p, self.p.member_weights, X.shape[1]
-        T = np.zeros((d, d))
-        for first, last in self._batches(block):
-            members = slice(p.ranking_ptr[first], p.ranking_ptr[last])
-            levels = p.ranking_levels[first : last + 1]
-            D, tree = np.empty((members.stop - members.start, d)), np.empty((int(np.diff(levels).max()) + 1, d))
-            smooth.loser_sums(X, p.row, self.s, v, p.level_ptr, levels, self.terms, tree, D)
-            rows = X[p.row[members]].astype(np.float64, copy=False)
-            weight = np.repeat(p.u[first:last] / p.total, np.diff(p.ranking_ptr[first : last + 1])) * v[members]
-            if scale is not None:  # before anything is squared: features may lie near the ends of the range
-                rows, D = rows / scale, D / scale
-            D -= (0.5 * n[members])[:, None] * rows
-            T -= rows.T @ (weight[:, None] * D)
-        return T
-
-    def _batches(self, block: int) -> list[tuple[int, int]]:
-        """Rankings of a block, cut about BATCH members apart."""
+    def _half_hessian(self, X: Any, root: FloatArray, n: FloatArray, block: int) -> FloatArray:
+        """T of kernels/smooth.py for the rankings of a block, as many members at a time as stay in the cache."""
         p = self.p
         first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-        number = (p.ranking_ptr[first:last] - p.ranking_ptr[first]) // BATCH
-        cuts = first + np.flatnonzero(np.r_[True, number[1:] != number[:-1]])
-        return list(zip(cuts.tolist(), [*cuts[1:].tolist(), last], strict=True))
+        here, sizes = slice(p.ranking_ptr[first], p.ranking_ptr[last]), np.diff(p.ranking_ptr[first : last + 1])
+        sweep = order_within(np.repeat(np.arange(last - first), sizes), last - first, self.s[here])
+        members = p.row[here], p.level_numbers(first, last), p.member_weights[here], n[here]
+        n_levels = np.diff(p.ranking_levels[first : last + 1])
+        rankings = sweep.ptr, n_levels, p.u[first:last] / p.total
+        d, terms = X.shape[1], len(self.terms[0])
+        width = -(-d // ROW_LANES) * ROW_LANES
+        step = max(16, HESSIAN_ENTRIES // width)
+        rows, E, tree = (np.zeros((k, width)) for k in (step + 1, step, terms * (int(n_levels.max()) + 1)))
+        T, state = np.zeros((d, d)), np.zeros(terms + 1, dtype=np.int64)
+        for start in range(0, here.stop - here.start, step):
+            end = min(start + step, here.stop - here.start)
+            smooth.half_hessian(
+                X, root, (sweep.value, sweep.row), members, rankings, self.terms, start, end, tree, state, rows, E
+            )
+            T += rows[: end - start, :d].T @ E[: end - start, :d]
+        return T
 
     def _partner_weights(self) -> FloatArray:
-        """Sum of 2 a v_j over each member's active partners."""
+        """Sum of 2 a v_j over each member's active partners: known for long rankings, counted for short ones."""
         p = self.p
-        n, c, d = np.zeros(self.s.size), np.empty(self.s.size), np.empty(self.s.size)
+        n, c, d = (np.zeros(self.s.size) for _ in range(3))
 
         def count(block: int) -> None:
-            first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-            here = slice(p.ranking_ptr[first], p.ranking_ptr[last])
+            here = slice(*p.ranking_ptr[p.blocks[block : block + 2]])
+            short, _ = split_block(p, block, active.SHORT_TO_SUM)
             for a, m in zip(*self.terms, strict=True):
-                count_active(self.s, p, first, last, m, c, d)
-                n[here] += 2.0 * a * (c[here] + d[here])
+                if short.size:
+                    count_direct(self.s, p.v, p.level_ptr, p.ranking_levels, short, m, c, d)
+                    n[here] += 2.0 * a * (c[here] + d[here])
+            for long in self.long[block]:
+                n[slice(*p.ranking_ptr[long.ranking : long.ranking + 2])] += 2.0 * long.a * long.n
 
         for _ in self.map(count, range(p.n_blocks)):
             pass
