@@ -20,8 +20,8 @@ from .._preferences import FloatArray
 from ..losses import Curvature, Loss, LossPoint
 from ._matrix import as_matrix
 
-#: Below this many entries and members a task is over before another thread has woken up.
-SMALL = 1 << 15
+#: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
+QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
 #: Most features for which a d x d Hessian is built, and most entries of X in one ranking for it.
 MAX_HESSIAN = 1000
 LARGEST_RANKING = 1 << 23
@@ -67,8 +67,9 @@ _one_blas_thread = _OneBlasThread()
 class LocalEngine:
     """Products with X and losses of its scores, on `n_jobs` threads; a context manager.
 
-    Blocks are cut by the data and added up in their order, so the bits do not depend on `n_jobs`. Work runs on
-    the pool even with one thread: the main thread stays free to take Ctrl-C at once.
+    Blocks are cut by the data and added up in their order, so the bits do not depend on `n_jobs`. Long work runs on
+    the pool even with one thread: the main thread stays free to take Ctrl-C at once. Quick work does not: to wake
+    another thread would take a good part of its time.
     """
 
     def __init__(self, data: RankingData, n_jobs: int | None = None) -> None:
@@ -77,12 +78,12 @@ class LocalEngine:
         self.n_threads = count_threads(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
         self._open = True  # False after an interruption: threads take no further block
+        self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.row.size <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
         self._open = True
         _one_blas_thread.enter()
-        members = self.data.preferences.row.size
-        if self.matrix.n_blocks > 1 or self.n_threads > 1 or members > SMALL or self._entries() > SMALL:
+        if self.n_threads > 1 or not self._quick:
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank")
         return self
 
@@ -95,13 +96,10 @@ class LocalEngine:
             self._pool = None
         _one_blas_thread.leave()
 
-    def _entries(self) -> int:
-        return int(self.data.X.size)
-
     def map(self, function: Callable[[int], Any], blocks: Iterable[int]) -> list[Any]:
         """Apply the function to block numbers on the pool; answers in their order."""
         todo = list(blocks)
-        if self._pool is None:
+        if self._pool is None or (self._quick and len(todo) == 1):
             return [function(block) for block in todo]
         # Each thread takes the next block when it is done with one: waking a thread costs more than a small block.
         answers: list[Any] = [None] * len(todo)
@@ -159,7 +157,7 @@ class LocalEngine:
         if data is None:
             return None
         part = LocalEngine(data, self.n_threads)
-        part._pool = self._pool
+        part._pool = self._pool if self.n_threads > 1 or not part._quick else None
         return part
 
     def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:

@@ -33,7 +33,7 @@ FORCING = 0.1
 SAMPLES = (5_000, 25_000, 125_000)
 ROWS_A_FEATURE = 20
 #: The gap to which samples are solved, relative to f(0).
-ROUGH = 1e-2
+ROUGH = 1e-3
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,8 @@ class _Directions:
     def at(self, point: Point, rough: bool = False) -> FloatArray:
         """An approximate solution of H d = -gradient; `rough`: on a sample, whose factor will serve for all rows."""
         cost = None if self.hessian == "products" else point.hessian_steps
-        if cost is not None and self.hessian == "exact":
+        # On a sample an exact Hessian is cheap, and the last one built there will serve for all rows.
+        if cost is not None and (self.hessian == "exact" or (rough and self.factor is not None)):
             return self._exact(point)
         limit = 10 * point.w.size + 100
         if cost is not None:
