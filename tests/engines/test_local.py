@@ -79,6 +79,34 @@ def test_a_sample_shares_the_pool_and_knows_its_pairs():
         assert engine.sample(200) is None  # not worth it
 
 
+@pytest.mark.parametrize("n_features", [7, 70_000])
+def test_rounded_products_are_those_of_float32(n_features, monkeypatch):
+    monkeypatch.setattr(_matrix, "ROUNDED_ENTRIES", 1)
+    X, y, qid = problem()
+    X = sp.csr_array((X[X != 0], np.nonzero(X)), shape=(300, n_features))
+    X.indices[:] += n_features - 7
+    rng = np.random.default_rng(0)
+    w, g = rng.standard_normal(n_features), rng.standard_normal(300)
+    with LocalEngine(RankingData(X, y, qid), 2) as engine:
+        rounded = engine.rounded()
+        assert rounded is engine.rounded()  # made once
+        assert rounded.matrix.data.dtype == np.float32
+        assert rounded.matrix.indices.dtype == (np.uint16 if n_features == 7 else X.indices.dtype)
+        exact = X.astype(np.float32).astype(np.float64)
+        np.testing.assert_allclose(rounded.dot(w), exact @ w, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(rounded.transpose_dot(g), exact.T @ g, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("why", ["dense", "float32", "few entries", "large", "small"])
+def test_no_rounded_copy_where_it_gains_nothing_or_loses_more_than_digits(why, monkeypatch):
+    monkeypatch.setattr(_matrix, "ROUNDED_ENTRIES", 10**9 if why == "few entries" else 1)
+    X, y, qid = problem()
+    X[5, 3] = {"large": 1e39, "small": 1e-40}.get(why, 1.0)
+    given = X if why == "dense" else sp.csr_array(X.astype(np.float32 if why == "float32" else np.float64))
+    with LocalEngine(RankingData(given, y, qid)) as engine:
+        assert engine.rounded() is None
+
+
 def test_numbers_of_threads():
     assert count_threads(None) == 1
     assert count_threads(3) == 3

@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 
 from linrank import LinearRanker, RankingData
 from linrank._objective import Objective
-from linrank.engines import LocalEngine
+from linrank.engines import LocalEngine, _matrix
 from linrank.losses import Hinge, SquaredHinge
 from linrank.solvers import Bundle, Newton, Status
 from linrank.testing import enumerate_pairs, make_ranking
@@ -152,3 +152,19 @@ def test_samples_first_end_at_the_same_optimum(loss):
     assert sampled.status is direct.status is Status.CONVERGED
     assert sampled.value == pytest.approx(direct.value, abs=1e-6)
     assert sampled.n_iter < direct.n_iter
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Hinge()])
+def test_directions_from_rounded_features_lead_to_the_same_optimum(loss, monkeypatch):
+    monkeypatch.setattr(_matrix, "ROUNDED_ENTRIES", 1)
+    X, y, qid = make_ranking(400, 30, 5, 4)
+    X[np.abs(X) < 0.7] = 0.0
+    with LocalEngine(RankingData(sp.csr_array(X), y, qid)) as engine:
+        objective = objective_of(engine, 1e-3, loss)
+        exact, rounded = (Newton(tol=1e-9, rounded=rounded).minimise(objective) for rounded in (False, True))
+        assert engine.rounded() is not None
+        v, point = np.ones(30), objective_of(engine, 1e-3).at(exact.w)
+        np.testing.assert_allclose(point.rounded_hessian_product(v), point.hessian_product(v), rtol=1e-5, atol=1e-7)
+    assert exact.status is rounded.status is Status.CONVERGED
+    assert abs(exact.value - rounded.value) <= exact.gap + rounded.gap
+    assert rounded.n_iter <= exact.n_iter + 1

@@ -19,6 +19,7 @@ from ..kernels import products
 BLOCK_ENTRIES = 1 << 19  # entries of X in a block of work
 PIECE_ENTRIES = 1 << 14  # entries widened to float64 at a time: they stay in the cache
 MAX_BLOCKS = 64
+ROUNDED_ENTRIES = 1 << 17  # of a sparse matrix that is worth a copy in float32: with fewer, all lie in the cache
 
 
 class Matrix(ABC):
@@ -35,6 +36,10 @@ class Matrix(ABC):
     def rows(self, block: int) -> tuple[int, int]:
         """First row of a block, and the row after its last."""
         return int(self.cuts[block]), int(self.cuts[block + 1])
+
+    def rounded(self) -> Matrix | None:
+        """The matrix in float32, whose products are faster; None where they are not."""
+        return None
 
     @abstractmethod
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
@@ -109,14 +114,23 @@ class DenseMatrix(Matrix):
 class SparseMatrix(Matrix):
     """A scipy CSR matrix or array without duplicate entries."""
 
-    def __init__(self, X: Any) -> None:
-        self.data, self.indices, self.indptr = X.data, X.indices, X.indptr
-        self.shape = X.shape
+    def __init__(self, data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> None:
+        self.data, self.indices, self.indptr, self.shape = data, indices, indptr, shape
         # A block's X^T g is a vector of d numbers: few enough blocks that adding those up costs little.
-        most = min(MAX_BLOCKS, X.nnz // BLOCK_ENTRIES, X.nnz // (4 * max(1, X.shape[1])))
-        wanted = np.linspace(0, X.nnz, max(1, most) + 1)
-        self.cuts = np.searchsorted(X.indptr, wanted).astype(np.int64)
-        self.cuts[0], self.cuts[-1] = 0, X.shape[0]
+        most = min(MAX_BLOCKS, data.size // BLOCK_ENTRIES, data.size // (4 * max(1, shape[1])))
+        wanted = np.linspace(0, data.size, max(1, most) + 1)
+        self.cuts = np.searchsorted(indptr, wanted).astype(np.int64)
+        self.cuts[0], self.cuts[-1] = 0, shape[0]
+
+    def rounded(self) -> SparseMatrix | None:
+        """A float32 copy, its indices as short as can be; None where that loses more than digits or gains nothing."""
+        if self.data.dtype != np.float64 or self.data.size < ROUNDED_ENTRIES:
+            return None
+        data = np.empty(self.data.size, dtype=np.float32)
+        if not products.round_entries(self.data, data):
+            return None
+        indices = self.indices.astype(np.uint16) if self.shape[1] <= 1 << 16 else self.indices
+        return SparseMatrix(data, indices, self.indptr, self.shape)
 
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
         """out[rows] = X[rows] w."""
@@ -153,4 +167,4 @@ class SparseMatrix(Matrix):
 
 def as_matrix(X: Any) -> Matrix:
     """Wrap validated features."""
-    return SparseMatrix(X) if sp.issparse(X) else DenseMatrix(X)
+    return SparseMatrix(X.data, X.indices, X.indptr, X.shape) if sp.issparse(X) else DenseMatrix(X)

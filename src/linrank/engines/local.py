@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import threading
@@ -78,6 +79,7 @@ class LocalEngine:
         self.n_threads = count_threads(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
         self._open = True  # False after an interruption: threads take no further block
+        self._rounded: LocalEngine | None = None
         self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.row.size <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
@@ -94,6 +96,7 @@ class LocalEngine:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+        self._rounded = None
         _one_blas_thread.leave()
 
     def map(self, function: Callable[[int], Any], blocks: Iterable[int]) -> list[Any]:
@@ -159,6 +162,16 @@ class LocalEngine:
         part = LocalEngine(data, self.n_threads)
         part._pool = self._pool if self.n_threads > 1 or not part._quick else None
         return part
+
+    def rounded(self) -> LocalEngine | None:
+        """An engine whose products read a float32 copy of X, made once; None where that gains nothing."""
+        if self._rounded is None:
+            matrix = self.matrix.rounded()
+            if matrix is None:
+                return None
+            self._rounded = copy.copy(self)
+            self._rounded.matrix = matrix
+        return self._rounded
 
     def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:
         """X^T (curvature) X with the columns of X divided by `scale`, blocks of queries added in their order."""

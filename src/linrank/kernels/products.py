@@ -7,6 +7,12 @@ from typing import Any
 import numpy as np
 
 from ._jit import kernel
+from ._vector import prefetch
+
+#: How many entries ahead values and indices are asked for.
+AHEAD = 256
+#: Sizes between which numbers keep their digits in float32.
+SMALLEST, LARGEST = 1e-30, 1e30
 
 
 @kernel
@@ -22,6 +28,8 @@ def csr_dot(data: Any, indices: Any, indptr: Any, w: Any, first: int, last: int,
         whole = end - ((end - start) & three)
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
         for k in range(start, whole, four):
+            prefetch(data, np.int64(k) + AHEAD)
+            prefetch(indices, np.int64(k) + AHEAD)
             a += data[k] * w[np.uint64(indices[k])]
             b += data[k + one] * w[np.uint64(indices[k + one])]
             c += data[k + two] * w[np.uint64(indices[k + two])]
@@ -60,6 +68,17 @@ def csr_largest(data: Any, indices: Any, indptr: Any, first: int, last: int, out
     """out[j] = max(out[j], |X_ij|) over rows first <= i < last. O(non-zeros)."""
     for k in range(indptr[first], indptr[last]):
         out[indices[k]] = max(out[indices[k]], abs(data[k]))
+
+
+@kernel
+def round_entries(data: Any, out: Any) -> bool:
+    """Copy data to float32; False where an entry is so large or small that more than digits would be lost. O(size)."""
+    kept = True
+    for k in range(data.size):
+        size = abs(data[k])
+        kept &= SMALLEST <= size <= LARGEST or size == 0.0
+        out[k] = data[k]
+    return kept
 
 
 @kernel
