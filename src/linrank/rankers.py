@@ -26,10 +26,6 @@ from .solvers import SOLVERS, Bundle, Newton, Solution, Solver, Status
 
 logger = logging.getLogger("linrank")
 
-#: From so many dense features on the hinge is smoothed and solved by Newton's method. Of the problems measured, it is
-#: faster with 42 features except at strong regularisation, and slower with 8; nothing between was tried.
-MANY_FEATURES = 20
-
 
 class LinearRanker(LinearPredictor):
     """Linear ranking function trained on pairwise preferences, without enumerating the pairs.
@@ -236,8 +232,9 @@ class LinearRanker(LinearPredictor):
             return self.solver
         name = self.solver
         if name == "auto":
-            wide = engine.hessian_steps(LOSSES[self.loss]) is not None and engine.data.n_features >= MANY_FEATURES
-            name = "newton" if self.loss != "hinge" or wide else "bundle"
+            # Smoothing the hinge for Newton's method pays where exact Hessians can be had.
+            exact = engine.hessian_steps(LOSSES[self.loss]) is not None
+            name = "newton" if self.loss != "hinge" or exact else "bundle"
         return SOLVERS[name](tol=self.tol, max_iter=int(self.max_iter))
 
     def _start(self, data: RankingData, risk_key: Any, scale: FloatArray | None) -> Solution | FloatArray | None:

