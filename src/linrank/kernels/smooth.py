@@ -25,8 +25,8 @@ def smooth_direct(
 ) -> tuple[float, float, float]:
     """Sums over the short rankings listed, pair by pair: of c phi(z), of c (-phi'(z)), and of c max(0, m_0 - z).
 
-    g becomes the gradient of the first. a and m are tuples: their length is known to the compiler, which unrolls the
-    loop over terms.
+    g becomes the gradient of the first; v is None for unit weights. a and m are tuples: their length is known to the
+    compiler, which unrolls the loop over terms.
     """
     value, pulls, hinges = 0.0, 0.0, 0.0
     for t in range(rankings.size):
@@ -37,9 +37,9 @@ def smooth_direct(
             g[i] = 0.0
         for level in range(first_level, last_level):
             above = level_ptr[level + 1]
-            winners, pull, weight = s[above:end], g[above:end], v[above:end]
+            winners, pull, weight = s[above:end], g[above:end], s if v is None else v[above:end]
             for i in range(level_ptr[level], above):
-                s_i, factor, sum0, sum1, sum2 = s[i], u[r] * v[i], 0.0, 0.0, 0.0
+                s_i, factor, sum0, sum1, sum2 = s[i], u[r] if v is None else u[r] * v[i], 0.0, 0.0, 0.0
                 for j in range(winners.size):
                     z = winners[j] - s_i
                     slope, phi = 0.0, 0.0
@@ -47,10 +47,11 @@ def smooth_direct(
                         h = m[k] - z if z < m[k] else 0.0
                         slope += 2.0 * a[k] * h
                         phi += a[k] * h * h
-                    pull[j] -= factor * weight[j] * slope
-                    sum0 += weight[j] * (m[0] - z if z < m[0] else 0.0)
-                    sum1 += weight[j] * slope
-                    sum2 += weight[j] * phi
+                    v_j = 1.0 if v is None else weight[j]
+                    pull[j] -= factor * v_j * slope
+                    sum0 += v_j * (m[0] - z if z < m[0] else 0.0)
+                    sum1 += v_j * slope
+                    sum2 += v_j * phi
                 g[i] += factor * sum1
                 hinges += factor * sum0
                 pulls += factor * sum1
@@ -62,7 +63,10 @@ def smooth_direct(
 def laplacian_direct(
     s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, V: Any, out: Any
 ) -> None:
-    """Out = L V for the short rankings listed; L = sum over pairs of u v_i v_j phi''(z) (1_i - 1_j)(1_i - 1_j)^T."""
+    """Out = L V for the short rankings listed; L = sum over pairs of u v_i v_j phi''(z) (1_i - 1_j)(1_i - 1_j)^T.
+
+    v is None for unit weights.
+    """
     for t in range(rankings.size):
         r = rankings[t]
         first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
@@ -71,14 +75,15 @@ def laplacian_direct(
             out[i] = 0.0
         for level in range(first_level, last_level):
             above = level_ptr[level + 1]
-            winners, pull, weight, values = s[above:end], out[above:end], v[above:end], V[above:end]
+            winners, pull, values = s[above:end], out[above:end], V[above:end]
+            weight = s if v is None else v[above:end]
             for i in range(level_ptr[level], above):
-                s_i, factor, V_i, total = s[i], 2.0 * u[r] * v[i], V[i], 0.0
+                s_i, factor, V_i, total = s[i], 2.0 * (u[r] if v is None else u[r] * v[i]), V[i], 0.0
                 for j in range(winners.size):
                     second = 0.0
                     for k in range(len(a)):
                         second += a[k] if winners[j] - s_i < m[k] else 0.0
-                    flow = weight[j] * second * (V_i - values[j])
+                    flow = (1.0 if v is None else weight[j]) * second * (V_i - values[j])
                     pull[j] -= factor * flow
                     total += flow
                 out[i] += factor * total

@@ -87,7 +87,7 @@ def _evaluate_block(
     short, long = split_block(p, block, active.SHORT_TO_SUM)
     sums, kept = np.zeros(3), []
     if short.size:
-        sums += smooth.smooth_direct(s, p.member_weights, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
+        sums += smooth.smooth_direct(s, p.v, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
     for r in long:
         start, end = p.ranking_ptr[r : r + 2]
         levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
@@ -124,7 +124,7 @@ class PairCurvature(Curvature):
         p, v = self.p, self.p.member_weights
         short, long = split_block(p, block, active.SHORT_TO_SUM)
         if short.size:
-            smooth.laplacian_direct(self.s, v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out)
+            smooth.laplacian_direct(self.s, p.v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out)
         for r in long:
             out[p.ranking_ptr[r] : p.ranking_ptr[r + 1]] = 0.0
         for r, a, view, n in self.long[block]:
