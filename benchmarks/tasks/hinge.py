@@ -30,7 +30,7 @@ def measure(name: str, problem: object, alpha: float, tol: float) -> dict[str, o
         "auto": "auto",
         "bundle": Bundle(tol=tol, max_iter=5000),
         "newton": Newton(tol=tol),
-        "algorithm 1": Bundle(tol=tol, max_iter=ALGORITHM_1_LIMIT, line_search=False),
+        "algorithm 1": Bundle(tol=tol, max_iter=ALGORITHM_1_LIMIT, line_search=False, max_planes=ALGORITHM_1_LIMIT + 1),
     }
     best = dict.fromkeys(solvers, float("inf"))
     fitted: dict[str, LinearRanker] = {}

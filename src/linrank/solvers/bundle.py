@@ -49,7 +49,7 @@ class Bundle:
     max_iter : int
         Stop after so many iterations, with the best point and its honest gap.
     line_search : bool
-        False: Algorithm 1 of the paper as it stands.
+        False: Algorithm 1 of the paper as it stands, which forgets no plane before there are `max_planes`.
     max_planes : int
         Planes kept at most, each a d-vector: beyond that they are merged into one that keeps the bound.
     """
@@ -100,7 +100,8 @@ class Bundle:
                 best, step, still = candidate, trial.t, 0
 
     def _first_model(self, objective: Objective, start: FloatArray | Solution | None) -> _Model:
-        model = _Model(objective.n_features, objective.alpha, self.max_planes)
+        patience = PATIENCE if self.line_search else self.max_iter
+        model = _Model(objective.n_features, objective.alpha, self.max_planes, patience)
         if isinstance(start, Solution) and isinstance(start.state, Planes):
             model.add_all(start.state)
         elif self.line_search:
@@ -116,8 +117,8 @@ def _cuts(trial: Trial, model_risk: float, gap: float) -> bool:
 class _Model:
     """The planes, their Gram matrix and multipliers; grows as needed, forgets what has long been idle."""
 
-    def __init__(self, n_features: int, alpha: float, max_planes: int) -> None:
-        self.alpha, self.max_planes = alpha, max_planes
+    def __init__(self, n_features: int, alpha: float, max_planes: int, patience: int) -> None:
+        self.alpha, self.max_planes, self.patience = alpha, max_planes, patience
         self.n = 0
         self.a = np.empty((16, n_features))
         self.b = np.empty(16)
@@ -139,7 +140,7 @@ class _Model:
     def add(self, a: FloatArray, b: float) -> None:
         """Add one plane; it starts without weight, but the first has all."""
         if self.n == self.b.size:
-            self._keep_only(np.flatnonzero(self.idle[: self.n] <= PATIENCE))
+            self._keep_only(np.flatnonzero(self.idle[: self.n] <= self.patience))
         if self.n >= self.max_planes:
             self._merge()
         if self.n == self.b.size:

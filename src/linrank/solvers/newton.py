@@ -102,10 +102,12 @@ class Newton:
             run.history.append(Iteration(len(run.history) + 1, tracker.value, tracker.gap, seconds))
             if callback is not None:
                 callback(run.history[-1])
-            converged = tracker.gap <= target or (rough and decrement <= 0.1 * target)
+            converged = tracker.gap <= target or (rough and decrement <= 0.1 * target and tracker.fine(target))
             status = ending(converged, still >= STALL, len(run.history), self.max_iter)
             if status is not None:
                 run.status, run.w, run.mu = status, tracker.w, tracker.mu
+                if rough and run.directions.H is not None:
+                    run.directions.renew(point)  # cheap here, and it will serve for all rows
                 return tracker
             point = tracker.refine(point, target, decrement)
             line = point.along(run.directions.at(point, rough))
@@ -151,6 +153,10 @@ class _Smooth(Best):
 
     mu = 1.0
 
+    def fine(self, target: float) -> bool:
+        """Whether smoothing leaves room for a gap within the target."""
+        return True
+
     def refine(self, point: Point, target: float, decrement: float) -> Point:
         """The point to step from."""
         return point
@@ -183,10 +189,14 @@ class _Smoothed:
         self.gap = max(self.value - self.lower, 0.0)
         return progress
 
+    def fine(self, target: float) -> bool:
+        """Whether smoothing leaves room for a gap within the target."""
+        return self.smoothing <= 0.5 * target
+
     def refine(self, point: Point, target: float, decrement: float) -> Point:
         """The point to step from: smoothed less, where smoothing is most of what is left to gain."""
         rest = float(point.gradient @ point.gradient) / (2.0 * self.objective.alpha)
-        if min(rest, 10.0 * decrement) > self.smoothing or self.smoothing <= 0.5 * target:
+        if min(rest, 10.0 * decrement) > self.smoothing or self.fine(target):
             return point
         self.smoothed = self.smoothed.narrowed(target, self.smoothing)
         self.objective, self.smooth_value = self.smoothed.objective, np.inf
@@ -206,8 +216,7 @@ class _Directions:
     def at(self, point: Point, rough: bool = False) -> FloatArray:
         """An approximate solution of H d = -gradient; `rough`: on a sample, whose factor will serve for all rows."""
         cost = None if self.hessian == "products" else point.hessian_steps
-        # On a sample an exact Hessian is cheap, and the last one built there will serve for all rows.
-        if cost is not None and (self.hessian == "exact" or (rough and self.factor is not None)):
+        if cost is not None and self.hessian == "exact":
             return self._exact(point)
         limit = 10 * point.w.size + 100
         if cost is not None:
@@ -224,9 +233,13 @@ class _Directions:
         # Along a path of alphas, what the fits before could have saved by one counts as well.
         return cost / 2 if self.factor is not None else cost - self.earlier
 
-    def _exact(self, point: Point) -> FloatArray:
+    def renew(self, point: Point) -> None:
+        """Build the exact Hessian and its factor."""
         self.H = point.risk_hessian()
         self._factorise(point.objective.alpha)
+
+    def _exact(self, point: Point) -> FloatArray:
+        self.renew(point)
         if self.factor is None:
             return self._conjugate_gradients(point, 10 * point.w.size + 100)[0]
         return -cho_solve(self.factor, point.gradient, check_finite=False)
