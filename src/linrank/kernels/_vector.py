@@ -139,7 +139,7 @@ def _prefetch(typingctx: Any, array: Any, position: Any) -> Any:
         call = builder.module.declare_intrinsic("llvm.prefetch", (byte,), fnty=kind)
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         place = builder.bitcast(builder.gep(data, [args[1]]), byte)
-        builder.call(call, [place, INDEX(0), INDEX(3), INDEX(1)])  # to be read, kept in all caches, data
+        builder.call(call, [place, INDEX(0), INDEX(2), INDEX(1)])  # to be read, into the second cache, data
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
