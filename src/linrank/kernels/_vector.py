@@ -184,5 +184,6 @@ add_value_after = _choose(_add_value_after, _add_value_after_plain)
 decay_step = _choose(_decay_step, _decay_step_plain)
 #: decay_step_two(state, x, q, a, b): the same with the two answers a . state and b . state.
 decay_step_two = _choose(_decay_step_two, _decay_step_two_plain)
-#: prefetch(array, position): ask for the cache line of array.flat[position], and do not wait for it.
+#: prefetch(array, position): ask for the cache line of array.flat[position], and do not wait for it. It goes to the
+#: second cache: the first is small, and holds what is in use.
 prefetch = _choose(_prefetch, _prefetch_plain)

@@ -29,7 +29,7 @@ SMALLEST, LARGEST = 1e-6, 1e6  # of the factor: beyond, the two parts of the ave
 REFRESH = 1024
 CANCELLED = 1e-4  # of the peak
 LONGEST, SHORTEN = 1e120, 1e-30  # of ROMMA's |w|^2, and by what w is multiplied there
-AHEAD = 3  # steps; rows lie anywhere in memory, so they are asked for before they are needed
+AHEAD = 4  # steps; rows lie anywhere in memory, so they are asked for before, and where they begin twice as early
 LINE = 8  # entries prefetched at a time: a cache line of float64
 U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(k) for k in range(1, 9))
 ALIKE = 1e-4  # of |a|^2 + |b|^2; below it |a - b|^2 is computed from the entries
@@ -174,10 +174,10 @@ def dense_steps(
 
 @inlined
 def needs_length(rule: Any, i: Any, z: Any) -> Any:
-    """Whether step i depends on |x|^2."""
+    """Whether step i depends on |x|^2; the rule is asked first, which a processor can predict."""
     gradient = rule.rule == SGD or rule.rule == PEGASOS
     later = rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i > rule.switch
-    return z < 1.0 and (rule.loss == SQUARED_HINGE or not (gradient or later))
+    return (rule.loss == SQUARED_HINGE or not (gradient or later)) and z < 1.0
 
 
 @inlined_fused
@@ -248,11 +248,13 @@ def csr_length(data: Any, indices: Any, metric: Any, x: Any, a0: int, a1: int, b
     return csr_difference(data, indices, metric, x, a0, a1) + csr_difference(data, indices, metric, x, b0, b1)
 
 
-@inlined_fused
+@inlined
 def add_entry(value: Any, j: Any, metric: Any, v: Any, b: Any, total: Any, k: Any) -> Any:
-    """Add k metric_j value to v_j, and total times that to b_j; returns 1/k of the change of |v|^2."""
-    x = np.float64(value)
-    old = v[j]
+    """Add k metric_j value to v_j, and total times that to b_j; returns 1/k of the change of |v|^2.
+
+    Not fused: what a row adds to 0, an equal row takes away again.
+    """
+    x, old = np.float64(value), v[j]
     new = old + k * (x if metric is None else x * metric[j])
     v[j] = new
     if b is not None:
@@ -260,7 +262,7 @@ def add_entry(value: Any, j: Any, metric: Any, v: Any, b: Any, total: Any, k: An
     return x * (old + new)
 
 
-@inlined_fused
+@inlined
 def csr_add(data: Any, indices: Any, metric: Any, v: Any, b: Any, total: Any, k: Any, start: int, end: int) -> Any:
     """Add k metric_j x_j to v and total times that to b, for one row x; returns the change of |v|^2."""
     p, whole, stop = np.uint64(start), np.uint64(start + (end - start) // 4 * 4), np.uint64(end)
@@ -289,8 +291,10 @@ def csr_steps(
     factor, square, total, peak = state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK]
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
-        later = min(n + AHEAD, winner.size - 1)
-        won, lost = winner[later], loser[later]
+        near, far = min(n + AHEAD, winner.size - 1), min(n + 2 * AHEAD, winner.size - 1)
+        prefetch(indptr, winner[far])
+        prefetch(indptr, loser[far])
+        won, lost = winner[near], loser[near]
         a0, a1, b0, b1 = indptr[first], indptr[first + 1], indptr[second], indptr[second + 1]
         z = factor * csr_product(data, indices, v, a0, a1, indptr[won], indptr[won + 1])
         z -= factor * csr_product(data, indices, v, b0, b1, indptr[lost], indptr[lost + 1])
