@@ -265,17 +265,14 @@ def add_entry(value: Any, j: Any, metric: Any, v: Any, b: Any, total: Any, k: An
 @inlined
 def csr_add(data: Any, indices: Any, metric: Any, v: Any, b: Any, total: Any, k: Any, start: int, end: int) -> Any:
     """Add k metric_j x_j to v and total times that to b, for one row x; returns the change of |v|^2."""
-    p, whole, stop = np.uint64(start), np.uint64(start + (end - start) // 4 * 4), np.uint64(end)
+    p, whole, stop = np.uint64(start), np.uint64(start + (end - start) // 2 * 2), np.uint64(end)
     even, odd = 0.0, 0.0
     while p < whole:
         even += add_entry(data[p], np.uint64(indices[p]), metric, v, b, total, k)
         odd += add_entry(data[p + U1], np.uint64(indices[p + U1]), metric, v, b, total, k)
-        even += add_entry(data[p + U2], np.uint64(indices[p + U2]), metric, v, b, total, k)
-        odd += add_entry(data[p + U3], np.uint64(indices[p + U3]), metric, v, b, total, k)
-        p += U4
-    while p < stop:
+        p += U2
+    if p < stop:
         even += add_entry(data[p], np.uint64(indices[p]), metric, v, b, total, k)
-        p += U1
     return k * (even + odd)
 
 
