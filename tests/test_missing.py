@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import linrank
-from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError
+from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, SGDRanker
 from linrank import _missing as missing_module
 from linrank._missing import fill_missing, learn_missing
 from linrank.testing import make_ranking
@@ -68,7 +68,11 @@ def problem():
 
 @pytest.mark.parametrize("policy", ["zero", "mean"])
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("make", [LinearRanker, lambda **p: LinearRankerCV(2, cv=3, **p)], ids=["ranker", "cv"])
+@pytest.mark.parametrize(
+    "make",
+    [LinearRanker, lambda **p: LinearRankerCV(2, cv=3, **p), lambda **p: SGDRanker(random_state=0, **p)],
+    ids=["ranker", "cv", "sgd"],
+)
 def test_a_ranker_learns_it_applies_it_and_keeps_it(problem, policy, sparse, make, tmp_path):
     X, y, qid = problem
     complete, fill = naive(X, policy)
@@ -107,8 +111,57 @@ def test_infinity_stays_an_error_and_so_does_a_wrong_width(problem):
     X, y, qid = problem
     infinite = X.copy()
     infinite[3, 1] = np.inf
-    for estimator in (LinearRanker(missing="mean"), LinearRankerCV(2, missing="zero")):
+    for estimator in (LinearRanker(missing="mean"), LinearRankerCV(2, missing="zero"), SGDRanker(missing="mean")):
         with pytest.raises(DataError, match="infinity"):
             estimator.fit(infinite, y, qid)
     with pytest.raises(ValueError, match="4 features"):
         LinearRanker(missing="mean").fit(X, y, qid).predict(X[:, :3])
+
+
+def halves(problem):
+    return [tuple(part[k::2] for part in problem) for k in (0, 1)]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_zeros_in_a_stream(problem, sparse):
+    chunks = [(sp.csr_matrix(X) if sparse else X, y, qid) for X, y, qid in halves(problem)]
+    complete = [(fill_missing(X, np.zeros(4)), y, qid) for X, y, qid in chunks]
+    ranker = SGDRanker(missing="zero", random_state=0).fit_stream(chunks, passes=2)
+    expected = SGDRanker(random_state=0).fit_stream(complete, passes=2)
+    assert ranker.coef_.tobytes() == expected.coef_.tobytes()
+    assert ranker.fill_.tolist() == [0.0] * 4
+    assert ranker.predict(problem[0]).tobytes() == expected.predict(np.nan_to_num(problem[0])).tobytes()
+    with pytest.raises(DataError, match="NaN"):
+        SGDRanker().partial_fit(*chunks[0])
+
+
+def test_a_stream_goes_on_with_the_means_of_a_fit(problem):
+    first, second = halves(problem)
+    fill = naive(first[0], "mean")[1]
+    ranker, expected = (SGDRanker(missing=policy, random_state=0, n_steps=500) for policy in ("mean", "error"))
+    ranker.fit(*first).partial_fit(*second)
+    expected.fit(naive_row(first[0], fill), *first[1:]).partial_fit(naive_row(second[0], fill), *second[1:])
+    np.testing.assert_allclose(ranker.coef_, expected.coef_, rtol=1e-9)
+    np.testing.assert_allclose(ranker.fill_, fill)
+    with pytest.raises(ValueError, match="4 features"):
+        ranker.partial_fit(second[0][:, :3], *second[1:])
+    for begin in (lambda r: r.partial_fit(*first), lambda r: r.fit_stream([first])):
+        with pytest.raises(ParameterError, match="missing='mean' needs the means of a fit"):
+            begin(SGDRanker(missing="mean"))
+
+
+def test_a_checkpoint_keeps_the_means(problem, tmp_path):
+    first, second = halves(problem)
+    options = {"missing": "mean", "random_state": 0, "n_steps": 500, "warm_start": True}
+    whole = SGDRanker(**options).fit(*first).fit_stream([first, second])
+
+    def torn():
+        yield first
+        raise KeyboardInterrupt
+
+    path = tmp_path / "run.npz"
+    with pytest.raises(KeyboardInterrupt):
+        SGDRanker(**options).fit(*first).fit_stream(torn(), checkpoint=path)
+    resumed = SGDRanker(**options).fit_stream([first, second], checkpoint=path)
+    assert resumed.coef_.tobytes() == whole.coef_.tobytes()
+    assert resumed.fill_.tobytes() == whole.fill_.tobytes()

@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from linrank import DataError, LinearRanker, NoPairsError, ParameterError, SGDRanker
+from linrank import DataError, LinearRanker, NoPairsError, ParameterError, SGDRanker, labels
 from linrank.testing import enumerate_pairs, make_ranking
 
 RULES = ["sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos"]
@@ -114,6 +114,17 @@ def test_the_answer_does_not_depend_on_how_data_is_given(problem, kind):
     }
     ranker = SGDRanker(alpha=1e-2, random_state=0).fit(*given[kind])
     np.testing.assert_allclose(ranker.coef_, plain.coef_, rtol=1e-4, atol=1e-6)
+
+
+def test_labels_bring_their_queries(problem):
+    X, y, qid = problem
+    for name in ("fit", "partial_fit"):
+        plain = getattr(SGDRanker(random_state=0), name)(X, y, qid)
+        ranker = getattr(SGDRanker(random_state=0), name)(X, labels(y, qid))
+        assert ranker.coef_.tobytes() == plain.coef_.tobytes()
+        assert ranker.score(X, labels(y, qid)) == plain.score(X, y, qid)
+        with pytest.raises(DataError, match="pass qid"):
+            ranker.score(X, y)
 
 
 def test_same_seed_same_bits(problem):

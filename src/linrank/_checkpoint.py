@@ -23,7 +23,7 @@ def save_checkpoint(path: Path, stream: Stream, about: dict[str, Any]) -> None:
     """Write everything to a file beside, then rename it: a reader sees the old checkpoint or the new one."""
     descent, queries = stream.descent, stream.queries
     arrays: dict[str, Any] = {"v": descent.v, "state": descent.state, "random": _random(descent, queries)}
-    arrays |= {name: array for name, array in (("b", descent.b), ("scale", stream.scale)) if array is not None}
+    arrays |= {name: array for name, array in _optional(stream) if array is not None}
     for k, kept in enumerate(queries.kept.values()):
         arrays |= {f"kept {k} y": kept.y, f"kept {k} v": kept.v, **_matrix_arrays(f"kept {k}", kept.X)}
     meta = {
@@ -58,9 +58,14 @@ def load_checkpoint(path: Path, reservoir: int, open_queries: int) -> tuple[Stre
             for k, (name, seen, shape) in enumerate(meta["queries"])
         }
         queries = OpenQueries(reservoir, open_queries, own_seed, own_counter, kept)
-        return Stream(descent, queries, arrays.get("scale"), *meta["stream"]), meta["about"]
+        counts = *meta["stream"], arrays.get("means")
+        return Stream(descent, queries, arrays.get("scale"), *counts), meta["about"]
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise DataError(f"The checkpoint {path} cannot be read ({error}): delete it to begin anew.") from None
+
+
+def _optional(stream: Stream) -> tuple[tuple[str, Any], ...]:
+    return ("b", stream.descent.b), ("scale", stream.scale), ("means", stream.means)
 
 
 def plain(value: Any) -> Any:

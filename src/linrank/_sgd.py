@@ -16,6 +16,8 @@ from ._checkpoint import load_checkpoint, plain, save_checkpoint
 from ._data import RankingData, check_choice
 from ._descend import OTHER_STREAM, Run, hold_out, make_seed
 from ._errors import DataError, ParameterError
+from ._labels import split_labels
+from ._missing import MISSING, fill_missing, learn_missing
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import Progress
@@ -53,8 +55,8 @@ class SGDRanker(LinearPredictor):
         Longest step of the passive-aggressive rules.
     average : bool, default=False
         `coef_` is the mean of the weights after each step (Polyak and Ruppert), not the last ones.
-    preferences : {"full", "chain"}, default="full"
-        Compare all levels within a query, or consecutive levels only.
+    preferences : {"full", "chain"} or edges, default="full"
+        Which levels are compared within a query: as in LinearRanker.
     scale : bool or (d,), default=True
         Divide each column by its standard deviation, or by the numbers given; `coef_` is in the units of the data. In
         streams True means 1 (or `scale_` of the last `fit`): nothing is estimated from a chunk.
@@ -78,10 +80,12 @@ class SGDRanker(LinearPredictor):
         Rows of an open query kept for its continuation in later chunks, drawn uniformly from those seen.
     open_queries : int, default=1
         How many queries, the last ones seen, may continue in the next chunk.
+    missing : {"error", "zero", "mean"}, default="error"
+        As in LinearRanker. In streams "mean" needs the means of an earlier `fit`: nothing is estimated from a chunk.
 
     Attributes
     ----------
-    coef_, scale_, n_pairs_, n_features_in_, feature_names_in_
+    coef_, scale_, fill_, n_pairs_, n_features_in_, feature_names_in_
         As in LinearRanker. After a stream `n_pairs_` is the sum over chunks, kept rows included.
     objective_ : float
         The exact objective over all pairs trained on; NaN after a stream.
@@ -132,6 +136,7 @@ class SGDRanker(LinearPredictor):
         steps_per_row: float = 1.0,
         reservoir: int = 1000,
         open_queries: int = 1,
+        missing: str = "error",
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -152,6 +157,7 @@ class SGDRanker(LinearPredictor):
         self.steps_per_row = steps_per_row
         self.reservoir = reservoir
         self.open_queries = open_queries
+        self.missing = missing
 
     def fit(
         self,
@@ -170,8 +176,10 @@ class SGDRanker(LinearPredictor):
         SGDRanker has made; any other start counts as if it had taken `n_steps`.
         """
         rule = self._check_parameters()
+        y, qid = split_labels(y, qid)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
-        data = RankingData(X, y, qid, **weights, preferences=self.preferences)
+        complete, fill = learn_missing(X, self.missing)
+        data = RankingData(complete, y, qid, **weights, preferences=self.preferences)
         seed = make_seed(self.random_state)
         train, held_out = hold_out(data, self.validation_fraction, seed) if self.early_stopping else (data, None)
         with LocalEngine(train) as engine, Progress(self.verbose, train, n_steps=int(self.n_steps)) as progress:
@@ -181,7 +189,8 @@ class SGDRanker(LinearPredictor):
             descent, status, history = run.fit(begun, int(self.n_steps), held_out, progress)
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         n_steps, n_pairs = history[-1].iteration, data.preferences.n_pairs
-        self._keep(Stream(descent, self._no_queries(descent), scale, n_pairs, n_steps, with_qid=qid is not None))
+        means = fill if self.missing == "mean" else None
+        self._keep(Stream(descent, self._no_queries(descent), scale, n_pairs, n_steps, qid is not None, means))
         self.objective_, self.status_, self.history_ = history[-1].objective, str(status), history
         return self
 
@@ -253,8 +262,9 @@ class SGDRanker(LinearPredictor):
         progress: Progress | None = None,
     ) -> Stream:
         """Go on with a chunk; an error leaves everything as it was before."""
-        chunk = check_chunk(X, y, qid, sample_weight, query_weight)
         stream = getattr(self, "_stream", None)
+        y, qid = split_labels(y, qid)
+        chunk = check_chunk(self._completed(X, stream), y, qid, sample_weight, query_weight)
         begun = stream if stream is not None else self._begin_stream(chunk.X.shape[1], with_qid=qid is not None)
         if begun.with_qid != (qid is not None):
             raise DataError("Some chunks have a qid and some have none: give it with all of them, or with none.")
@@ -264,6 +274,18 @@ class SGDRanker(LinearPredictor):
         self._keep(learned)
         self.objective_, self.status_, self.history_ = np.nan, str(Status.FINISHED), []
         return learned
+
+    def _completed(self, X: Any, stream: Stream | None) -> Any:
+        """A chunk without NaN, if it may have any."""
+        if self.missing != "mean":
+            return learn_missing(X, self.missing)[0]
+        if stream is None or stream.means is None:
+            raise ParameterError(
+                "missing='mean' needs the means of a fit before the stream, none is estimated from a chunk: fit a "
+                "sample with it and go on by partial_fit (or fit_stream with warm_start=True), or use missing='zero'."
+            )
+        validate_data(self, X, reset=False, skip_check_array=True)  # a wrong number of features cannot be filled
+        return fill_missing(X, stream.means)
 
     def _begin_stream(self, n_features: int, with_qid: bool) -> Stream:
         descent = Descent.begin(np.zeros(n_features), None, make_seed(self.random_state), 0, bool(self.average))
@@ -294,6 +316,7 @@ class SGDRanker(LinearPredictor):
         self._stream = stream
         self.coef_ = stream.descent.coef
         self.scale_ = np.ones(self.coef_.size) if stream.scale is None else stream.scale
+        self.fill_ = {"error": None, "zero": np.zeros(self.coef_.size), "mean": stream.means}[self.missing]
         self.gap_ = np.nan
         self.t_ = stream.descent.t
         self.n_iter_ = stream.n_steps
@@ -335,7 +358,7 @@ class SGDRanker(LinearPredictor):
 
     def _check_parameters(self) -> StepRule:
         """Refuse what cannot be meant; returns the rule of the steps."""
-        for name, choices in (("loss", LOSS_NAMES), ("rule", RULES), ("sampling", SAMPLINGS)):
+        for name, choices in (("loss", LOSS_NAMES), ("rule", RULES), ("sampling", SAMPLINGS), ("missing", MISSING)):
             check_choice(name, getattr(self, name), tuple(choices))
         for name in ("alpha", "C", "steps_per_row", "validation_fraction"):
             _check_number(name, getattr(self, name), above=0.0)

@@ -147,6 +147,7 @@ class Stream:
     n_pairs: int
     n_steps: int
     with_qid: bool
+    means: FloatArray | None = None  # of the columns of a fit before, for missing values
 
     def learned(
         self, chunk: Chunk, rule: StepRule, sampling: str, preferences: Any, n_steps: int, progress: Progress | None

@@ -167,6 +167,7 @@ def test_streams(run, files, monkeypatch):
     [
         (["--steps", "10"], "--steps is for stochastic descent"),
         (["--solver", "sgd", "--tol", "1"], "--tol is for the exact solvers"),
+        (["--stream", "--missing", "mean"], "--missing mean needs all data at once"),
         (["--stream", "--solver", "newton"], "leave out --solver"),
         (["--stream", "--pairs", "x"], "cannot be had with --stream"),
         (["--passes", "2"], "add --stream"),
@@ -205,6 +206,11 @@ def test_missing_values_and_weights_of_rows(run, tmp_path):
         assert words in result.stdout
     assert linrank.load("m.json").fill_.tolist() == [3.0, 1.0]
     assert len(run("predict", "m.json", "holes.txt").stdout.splitlines()) == 3
+    for how in (["--solver", "sgd", "--missing", "mean"], ["--stream", "--missing", "zero"]):
+        run("train", "holes.txt", "-o", "m.json", *how)
+        assert linrank.load("m.json").fill_.tolist() == ([3.0, 1.0] if "mean" in how else [0.0, 0.0])
+        assert len(run("predict", "m.json", "holes.txt").stdout.splitlines()) == 3
+    assert "line 1" in run("train", "holes.txt", "-o", "m.json", "--stream", code=1).stderr
     (tmp_path / "bad.txt").write_text("1 qid:1 1:1\n0 qid:1 1:0\nnonsense\n")
     result = run("train", "bad.txt", "-o", "m.json", "--skip-bad-lines")
     assert "1 lines skipped" in result.stdout

@@ -30,18 +30,29 @@ def draw(sampler, n, seed=1, pieces=1):
     return np.concatenate(out)
 
 
-def naive_balanced(y, qid, v, u, chain=False):
-    """Probability of each pair: a query by its weight, two of its levels (neighbours in a chain) alike, rows by v."""
+def couples(levels, preferences):
+    """(upper, lower, weight) of the levels that are compared within a query."""
+    if isinstance(preferences, str):
+        pairs = [(a, b) for a in range(levels.size) for b in range(a) if preferences == "full" or a == b + 1]
+        return [(levels[a], levels[b], 1.0) for a, b in pairs]
+    edges = [(upper, lower, weight[0] if weight else 1.0) for lower, upper, *weight in preferences]
+    return [edge for edge in edges if {edge[0], edge[1]} <= set(levels)]
+
+
+def naive_balanced(y, qid, v, u, preferences="full"):
+    """Probability of each pair: a query by its weight, two of its levels alike (edges by theirs), rows by v.
+
+    A query weighs the mean of its edges.
+    """
     share = defaultdict(float)
     for q in np.unique(qid):
         rows = np.flatnonzero((qid == q) & (v > 0))
-        levels = np.unique(y[rows])
-        couples = [(a, b) for a in range(levels.size) for b in range(a) if not chain or a == b + 1]
-        for a, b in couples:
-            up, down = rows[y[rows] == levels[a]], rows[y[rows] == levels[b]]
+        compared = couples(np.unique(y[rows]), preferences)
+        for upper, lower, weight in compared:
+            up, down = rows[y[rows] == upper], rows[y[rows] == lower]
             for i in up:
                 for j in down:
-                    share[i, j] += u[q] / len(couples) * v[i] / v[up].sum() * v[j] / v[down].sum()
+                    share[i, j] += u[q] * weight / len(compared) * v[i] / v[up].sum() * v[j] / v[down].sum()
     return share
 
 
@@ -73,15 +84,25 @@ WEIGHT = RNG.choice([0.0, 0.2, 1.0, 3.5], 17)
 QUERY_WEIGHT = {0: 0.5, 1: 9.0, 2: 2.0, 3: 1.0}
 HERE = np.flatnonzero(QID == 3)
 EXPLICIT = np.array([[HERE[0], HERE[1], 4.0], [HERE[1], HERE[0], 1.0], [HERE[2], HERE[5], 0.25]])
+EDGES = [(0, 1), (0, 2, 0.5), (2, 1, 3.0), (1, 7)]  # a cycle of unequal weights, and a level that does not occur
+LEVELS = np.unique(REAL).tolist()
+APART = [(a, b, round(b - a, 1)) for a in LEVELS for b in LEVELS if b - a > 0.4]  # nearer ones are not compared
 CASES = {
     "grades": (GRADES, {}),
     "real": (REAL, {}),
     "weights": (REAL, {"sample_weight": WEIGHT, "query_weight": QUERY_WEIGHT}),
-    "graph": (GRADES, {"preferences": "chain", "query_weight": QUERY_WEIGHT}),
-    "weighted graph": (REAL, {"preferences": "chain", "sample_weight": WEIGHT}),
+    "chain": (GRADES, {"preferences": "chain", "query_weight": QUERY_WEIGHT}),
+    "weighted chain": (REAL, {"preferences": "chain", "sample_weight": WEIGHT}),
+    "edges": (GRADES, {"preferences": [(0, 1), (0, 2, 0.5)]}),
+    "cyclic edges, weights": (
+        GRADES, {"preferences": EDGES, "sample_weight": WEIGHT, "query_weight": QUERY_WEIGHT}),
+    "real edges": (REAL, {"preferences": APART}),
+    "real edges, weights": (
+        REAL, {"preferences": APART, "sample_weight": WEIGHT, "query_weight": QUERY_WEIGHT}),
     "explicit pairs": (None, {"pairs": EXPLICIT}),
     "pairs and grades": (GRADES, {"pairs": EXPLICIT, "sample_weight": WEIGHT, "query_weight": QUERY_WEIGHT}),
-}
+    "pairs and edges": (GRADES, {"pairs": EXPLICIT, "preferences": EDGES, "sample_weight": WEIGHT}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "rejection"])
@@ -93,12 +114,12 @@ def test_pairs_come_in_proportion_to_their_weight(case, sampling):
     check_proportions(draw(make_sampler(sampling, data.preferences, data.query), DRAWS), share)
 
 
-@pytest.mark.parametrize("case", ["grades", "real", "weights", "graph", "weighted graph"])
+@pytest.mark.parametrize("case", [case for case in CASES if "pairs" not in case])
 def test_balanced_weighs_queries_and_levels_alike(case):
     y, options = CASES[case]
     data = RankingData(np.zeros((17, 1)), y, QID, **options)
     u, v = options.get("query_weight", dict.fromkeys(range(4), 1.0)), options.get("sample_weight", np.ones(17))
-    share = naive_balanced(y, QID, v, u, chain="preferences" in options)
+    share = naive_balanced(y, QID, v, u, options.get("preferences", "full"))
     check_proportions(draw(make_sampler("balanced", data.preferences, data.query), DRAWS), share)
 
 

@@ -108,8 +108,8 @@ def make(kind, seed, n=12, d=4):
     return np.asfortranarray(X) if kind == "F" else X
 
 
-def check_step_by_step(kind, rule, pairs, scale=None, start=None, average=False, seed=0):
-    X = make(kind, seed)
+def check_step_by_step(kind, rule, pairs, scale=None, start=None, average=False, seed=0, d=4):
+    X = make(kind, seed, d=d)
     dense = (X.toarray() if sp.issparse(X) else X).astype(np.float64)
     scale = np.ones(dense.shape[1]) if scale is None else scale
     metric = None if np.all(scale == 1) else 1 / scale**2
@@ -151,6 +151,14 @@ def test_scaled_columns_averages_and_a_start(kind, name, loss, decay):
     rule = StepRule(name, loss, alpha=0.03, C=0.4, decay=decay, switch=55)
     scale, start = np.array([0.5, 3.0, 10.0, 1.0]), np.array([0.3, -0.2, 0.0, 2.0])
     check_step_by_step(kind, rule, PAIRS, scale=scale, start=start, average=True)
+
+
+@pytest.mark.parametrize("kind", ["C", "csr", "csr float32"])
+@pytest.mark.parametrize(("name", "loss", "decay"), CASES)
+def test_long_rows(kind, name, loss, decay):
+    """More entries than a kernel takes at a time, and some left over."""
+    rule = StepRule(name, loss, alpha=0.03, C=0.4, decay=decay, switch=7)
+    check_step_by_step(kind, rule, PAIRS, scale=np.linspace(0.5, 2.0, 61), average=True, d=61)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(CASES), st.sampled_from(["C", "csr"]), st.booleans())
@@ -202,6 +210,21 @@ def test_a_step_leaves_the_work_space_clean():
     kernels.csr_steps(X.data, X.indices, X.indptr, None, *where, rule, 0, v, None, state, work)
     assert not work.any()
     assert v.any()
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("apart", [1.0, 0.02, 1e-3, 1e-8, 0.0])
+def test_the_length_of_a_difference_does_not_cancel(apart, scaled):
+    """|a - b|^2 of rows that are nearly the same, on top of a common part, from a step that depends on it alone."""
+    rng = np.random.default_rng(4)
+    common, x = rng.standard_normal(9), rng.standard_normal(9)
+    X, scale = np.stack([common + apart * x, common]), np.linspace(0.5, 2.0, 9) if scaled else np.ones(9)
+    metric = 1 / scale**2 if scaled else None
+    descent = Descent.begin(np.zeros(9), metric, 0, 0, False)
+    descent.run(StepRule("passive_aggressive", C=1e30), sp.csr_matrix(X), metric, Given([(0, 1)]), 1)
+    difference = (X[0] - X[1]) / scale
+    length = difference @ difference
+    np.testing.assert_allclose(descent.coef * scale, difference / length if length else 0 * x, rtol=1e-7)
 
 
 def contradictions(kind, n=3_000):

@@ -17,15 +17,19 @@ from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading
 from ._training import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
 
-ONLY_EXACT = ("query_weighting", "tol", "max_iter", "missing")
+ONLY_EXACT = ("query_weighting", "tol", "max_iter")
 ONLY_STREAM = ("passes", "checkpoint", "steps_per_row", "reservoir", "open_queries")
 NOT_STREAM = ("n_steps", "early_stopping", "validation_fraction", "pairs", "query_weights", "start")
 
 
+def reading_policy(parameters: dict[str, Any]) -> str:
+    """Whether a reader keeps NaN."""
+    return "error" if parameters.get("missing", "error") == "error" else "keep"
+
+
 def read_training_data(path: str, reading: Reading, parameters: dict[str, Any], pairs: bool = False) -> Dataset:
     """All of a file; NaN is told at its line unless the ranker has a place for it."""
-    policy = "error" if parameters.get("missing", "error") == "error" else "keep"
-    data = read_data(path, reading, missing=policy)
+    data = read_data(path, reading, missing=reading_policy(parameters))
     if data.y is None and not pairs:
         raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
     return data
@@ -58,6 +62,8 @@ class Trainer:
             only = (*of_sgd, "scale_from")
             refuse({**of_sgd, **of_source}, only, "is for stochastic descent: add --solver sgd.")
         if source.stream:
+            if parameters.get("missing") == "mean":
+                raise click.UsageError("--missing mean needs all data at once: say zero, or leave out --stream.")
             refuse({**of_sgd, **of_source}, NOT_STREAM, "cannot be had with --stream: leave one of them out.")
         else:
             refuse({**of_sgd, **of_source}, ONLY_STREAM, "is for streams: add --stream.")
@@ -94,8 +100,8 @@ class Trainer:
 
     def stream(self, path: str) -> tuple[Any, dict[str, Any]]:
         """The ranker fitted to a file in chunks, and what was counted on the way."""
-        counted, first = Counted(), iter([True])
-        chunks = stream(path, self.reading, self.reading.n_features)  # says at once what cannot be streamed
+        counted, first, options = Counted(), iter([True]), (self.reading.n_features, reading_policy(self.parameters))
+        chunks = stream(path, self.reading, *options)  # says at once what cannot be streamed
         passes = self.source.passes or 1
         if passes > 1 and path == "-":
             raise click.UsageError("Standard input is read once: leave out --passes.")
@@ -103,7 +109,7 @@ class Trainer:
         def open_again() -> Any:
             if next(first, False):
                 return counted.through(chunks, first_pass=True)
-            return counted.through(stream(path, self.reading, self.reading.n_features), first_pass=False)
+            return counted.through(stream(path, self.reading, *options), first_pass=False)
 
         ranker = SGDRanker(**self.parameters)
         ranker.fit_stream(open_again, passes=passes, checkpoint=self.source.checkpoint)

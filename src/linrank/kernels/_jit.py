@@ -41,3 +41,9 @@ def inlined(function: F) -> F:
     """Compile a scalar helper of kernels, inlined by LLVM. Array arguments would be counted at each call."""
     compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
     return compiled
+
+
+def inlined_fused(function: F) -> F:
+    """The same for sums of products, each product and its sum rounded once where the processor has that instruction."""
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, fastmath={"contract"})(function)
+    return compiled

@@ -159,7 +159,7 @@ def _prefetch(typingctx: Any, array: Any, position: Any) -> Any:
         call = builder.module.declare_intrinsic("llvm.prefetch", (byte,), fnty=kind)
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         place = builder.bitcast(builder.gep(data, [args[1]]), byte)
-        builder.call(call, [place, INDEX(0), INDEX(3), INDEX(1)])  # to be read, kept in all caches, data
+        builder.call(call, [place, INDEX(0), INDEX(2), INDEX(1)])  # to be read, into the second cache, data
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
@@ -210,5 +210,6 @@ add_row = _choose(_add_row, _add_row_plain)
 decay_step = _choose(_decay_step, _decay_step_plain)
 #: decay_step_two(state, x, q, a, b): the same with the two answers a . state and b . state.
 decay_step_two = _choose(_decay_step_two, _decay_step_two_plain)
-#: prefetch(array, position): ask for the cache line of array.flat[position], and do not wait for it.
+#: prefetch(array, position): ask for the cache line of array.flat[position], and do not wait for it. It goes to the
+#: second cache: the first is small, and holds what is in use.
 prefetch = _choose(_prefetch, _prefetch_plain)

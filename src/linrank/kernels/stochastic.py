@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._jit import inlined, kernel, summing_kernel
+from ._jit import inlined, inlined_fused, kernel, summing_kernel, uncounted
 from ._vector import prefetch
 
 SGD, PEGASOS, PASSIVE_AGGRESSIVE, ROMMA, PASSIVE_AGGRESSIVE_THEN_PEGASOS = range(5)
@@ -29,9 +29,10 @@ SMALLEST, LARGEST = 1e-6, 1e6  # of the factor: beyond, the two parts of the ave
 REFRESH = 1024
 CANCELLED = 1e-4  # of the peak
 LONGEST, SHORTEN = 1e120, 1e-30  # of ROMMA's |w|^2, and by what w is multiplied there
-AHEAD = 3  # steps; rows lie anywhere in memory, so they are asked for before they are needed
+AHEAD = 4  # steps; rows lie anywhere in memory, so they are asked for before, and where they begin twice as early
 LINE = 8  # entries prefetched at a time: a cache line of float64
-U1, U2, U3, U4 = (np.uint64(k) for k in (1, 2, 3, 4))
+U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(k) for k in range(1, 9))
+ALIKE = 1e-4  # of |a|^2 + |b|^2; below it |a - b|^2 is computed from the entries
 PARALLEL = 1e-12  # relative; below it the determinant of x and w is rounding
 
 
@@ -173,37 +174,45 @@ def dense_steps(
 
 @inlined
 def needs_length(rule: Any, i: Any, z: Any) -> Any:
-    """Whether step i depends on |x|^2."""
+    """Whether step i depends on |x|^2; the rule is asked first, which a processor can predict."""
     gradient = rule.rule == SGD or rule.rule == PEGASOS
     later = rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i > rule.switch
-    return z < 1.0 and (rule.loss == SQUARED_HINGE or not (gradient or later))
+    return (rule.loss == SQUARED_HINGE or not (gradient or later)) and z < 1.0
 
 
-@inlined
-def csr_product(data: Any, indices: Any, v: Any, start: int, end: int, ahead: int) -> Any:
+@inlined_fused
+def csr_product(data: Any, indices: Any, v: Any, start: int, end: int, ahead: int, last: int) -> Any:
     """x.v of one row. Four sums at once: an addition waits for the one before. Unsigned places need no test of sign.
 
-    Another row, from `ahead` on, is asked for on the way: all at once, its lines would keep this row's waiting.
+    Another row, from `ahead` to `last`, is asked for on the way: all at once, its lines would keep this row's waiting.
     """
-    k, whole, stop = np.uint64(start), np.uint64(start + (end - start) // 4 * 4), np.uint64(end)
+    k, whole, stop = np.uint64(start), np.uint64(start + (end - start) // LINE * LINE), np.uint64(end)
     za, zb, zc, zd = 0.0, 0.0, 0.0, 0.0
     while k < whole:
         prefetch(data, ahead)
         prefetch(indices, ahead)
-        ahead += 4
+        ahead += LINE
         za += data[k] * v[np.uint64(indices[k])]
         zb += data[k + U1] * v[np.uint64(indices[k + U1])]
         zc += data[k + U2] * v[np.uint64(indices[k + U2])]
         zd += data[k + U3] * v[np.uint64(indices[k + U3])]
-        k += U4
+        za += data[k + U4] * v[np.uint64(indices[k + U4])]
+        zb += data[k + U5] * v[np.uint64(indices[k + U5])]
+        zc += data[k + U6] * v[np.uint64(indices[k + U6])]
+        zd += data[k + U7] * v[np.uint64(indices[k + U7])]
+        k += U8
+    while ahead < last:
+        prefetch(data, ahead)
+        prefetch(indices, ahead)
+        ahead += LINE
     while k < stop:
         za += data[k] * v[np.uint64(indices[k])]
         k += U1
     return (za + zb) + (zc + zd)
 
 
-@inlined
-def csr_length(data: Any, indices: Any, metric: Any, x: Any, start: int, end: int) -> Any:
+@inlined_fused
+def csr_difference(data: Any, indices: Any, metric: Any, x: Any, start: int, end: int) -> Any:
     """Sum of metric_j x_j^2 over the columns of one row; they are set to 0, so what two rows share counts once."""
     xx = 0.0
     for k in range(start, end):
@@ -213,15 +222,44 @@ def csr_length(data: Any, indices: Any, metric: Any, x: Any, start: int, end: in
     return xx
 
 
+@inlined_fused
+def csr_length(data: Any, indices: Any, metric: Any, x: Any, a0: int, a1: int, b0: int, b1: int) -> Any:
+    """|a - b|^2 = |a|^2 + |b|^2 - 2 a.b of two rows, or entry by entry where that cancels: of equal rows it is 0.
+
+    x is work space: zeros, and zeros again at the end.
+    """
+    aa, bb, ab = 0.0, 0.0, 0.0
+    for k in range(a0, a1):
+        j, value = np.uint64(indices[k]), np.float64(data[k])
+        x[j] = value
+        aa += value * value if metric is None else value * value * metric[j]
+    for k in range(b0, b1):
+        j, value = np.uint64(indices[k]), np.float64(data[k])
+        e = value if metric is None else value * metric[j]
+        bb += value * e
+        ab += x[j] * e
+    xx = aa + bb - 2.0 * ab
+    if xx > ALIKE * (aa + bb):
+        for k in range(a0, a1):
+            x[np.uint64(indices[k])] = 0.0
+        return xx
+    for k in range(b0, b1):
+        x[np.uint64(indices[k])] -= data[k]
+    return csr_difference(data, indices, metric, x, a0, a1) + csr_difference(data, indices, metric, x, b0, b1)
+
+
 @inlined
 def add_entry(value: Any, j: Any, metric: Any, v: Any, b: Any, total: Any, k: Any) -> Any:
-    """Add k metric_j value to v_j, and total times that to b_j; returns the change of |v|^2."""
-    old, e = v[j], k * np.float64(value)
-    new = old + (e if metric is None else e * metric[j])
+    """Add k metric_j value to v_j, and total times that to b_j; returns 1/k of the change of |v|^2.
+
+    Not fused: what a row adds to 0, an equal row takes away again.
+    """
+    x, old = np.float64(value), v[j]
+    new = old + k * (x if metric is None else x * metric[j])
     v[j] = new
     if b is not None:
         b[j] += total * (new - old)
-    return e * (old + new)
+    return x * (old + new)
 
 
 @inlined
@@ -235,10 +273,10 @@ def csr_add(data: Any, indices: Any, metric: Any, v: Any, b: Any, total: Any, k:
         p += U2
     if p < stop:
         even += add_entry(data[p], np.uint64(indices[p]), metric, v, b, total, k)
-    return even + odd
+    return k * (even + odd)
 
 
-@kernel
+@uncounted
 def csr_steps(
     data: Any, indices: Any, indptr: Any, metric: Any, winner: Any, loser: Any, rule: Any, t: int,
     v: Any, b: Any, state: Any, x: Any,
@@ -250,17 +288,16 @@ def csr_steps(
     factor, square, total, peak = state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK]
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
-        later = min(n + AHEAD, winner.size - 1)
+        near, far = min(n + AHEAD, winner.size - 1), min(n + 2 * AHEAD, winner.size - 1)
+        prefetch(indptr, winner[far])
+        prefetch(indptr, loser[far])
+        won, lost = winner[near], loser[near]
         a0, a1, b0, b1 = indptr[first], indptr[first + 1], indptr[second], indptr[second + 1]
-        z = factor * csr_product(data, indices, v, a0, a1, indptr[winner[later]])
-        z -= factor * csr_product(data, indices, v, b0, b1, indptr[loser[later]])
+        z = factor * csr_product(data, indices, v, a0, a1, indptr[won], indptr[won + 1])
+        z -= factor * csr_product(data, indices, v, b0, b1, indptr[lost], indptr[lost + 1])
         xx = 0.0
         if needs_length(rule, i, z):
-            for k in range(a0, a1):
-                x[np.uint64(indices[k])] = data[k]
-            for k in range(b0, b1):
-                x[np.uint64(indices[k])] -= data[k]
-            xx = csr_length(data, indices, metric, x, a0, a1) + csr_length(data, indices, metric, x, b0, b1)
+            xx = csr_length(data, indices, metric, x, a0, a1, b0, b1)
         s, c = step(rule, i, z, xx, factor * factor * square)
         factor *= s
         if not SMALLEST < factor < LARGEST:
