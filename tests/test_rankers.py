@@ -239,6 +239,9 @@ def test_grid_search_with_routing_gives_the_right_number(problem):
 def test_ctrl_c_stops_at_once_and_leaves_nothing_half_done():
     X, y, _ = make_ranking(400_000, 20, 1, None, noise=5.0)
     ranker = LinearRanker("hinge", alpha=1e-7, tol=1e-12, max_iter=10**6, solver="bundle")
+    few = clone(ranker).set_params(max_iter=2)
+    with pytest.warns(ConvergenceWarning):
+        few.fit(X[:5000], y[:5000])  # compiles what the long fit needs: the clock is not to wait for that
     sent = []
 
     def interrupt():
@@ -251,9 +254,8 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing_half_done():
         ranker.fit(X, y)
     assert time.perf_counter() - sent[0] < 1.0
     assert not hasattr(ranker, "coef_")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        assert clone(ranker).set_params(max_iter=2).fit(X[:1000], y[:1000]).n_iter_ == 2
+    with pytest.warns(ConvergenceWarning):
+        assert few.fit(X[:1000], y[:1000]).n_iter_ == 2
 
 
 @pytest.mark.parametrize("factor", [1e160, 1e-200])

@@ -1,7 +1,7 @@
 """X as a linear map, by blocks of rows: the one place that knows whether it is dense or sparse.
 
-Products accumulate in float64 whatever X holds, and never copy X: a float32 block is widened a cache-sized
-piece at a time.
+Products accumulate in float64 whatever X holds, and never copy X: those of float32 features are kernels that widen a
+number as they read it. Other sums widen a cache-sized piece at a time.
 """
 
 from __future__ import annotations
@@ -83,14 +83,26 @@ class DenseMatrix(Matrix):
 
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
         """out[rows] = X[rows] w."""
-        for start, end, piece in self._pieces(block):
-            np.matmul(piece, w, out=out[start:end])  # np.dot would copy a slice in F order
+        first, last = self.rows(block)
+        if self.X.dtype == np.float64:
+            np.matmul(self.X[first:last], w, out=out[first:last])  # np.dot would copy a slice in F order
+        elif self.X.flags.c_contiguous:
+            products.row_sums(self.X, w, first, last, 0, w.size, out)
+        else:
+            out[first:last] = 0.0
+            products.column_sums(self.X.T, w, 0, w.size, first, last, out)
 
     def transpose_dot(self, g: FloatArray, block: int) -> FloatArray:
         """X[rows]^T g[rows]."""
+        first, last = self.rows(block)
+        if self.X.dtype == np.float64:
+            product: FloatArray = np.matmul(g[first:last], self.X[first:last])
+            return product
         total = np.zeros(self.shape[1])
-        for start, end, piece in self._pieces(block):
-            total += np.matmul(g[start:end], piece)
+        if self.X.flags.c_contiguous:
+            products.column_sums(self.X, g, first, last, 0, total.size, total)
+        else:
+            products.row_sums(self.X.T, g, 0, total.size, first, last, total)
         return total
 
     def largest(self, block: int) -> FloatArray:

@@ -6,13 +6,44 @@ from typing import Any
 
 import numpy as np
 
-from ._jit import kernel
+from ._jit import kernel, summing_kernel
 from ._vector import prefetch
 
 #: How many entries ahead values and indices are asked for.
 AHEAD = 256
 #: Sizes between which numbers keep their digits in float32.
 SMALLEST, LARGEST = 1e-30, 1e30
+
+
+@summing_kernel
+def row_sums(A: Any, x: Any, first: int, last: int, left: int, right: int, out: Any) -> None:
+    """out[i] = sum of A_ij x_j over left <= j < right, for rows first <= i < last of A in C order. O(entries)."""
+    part = x[left:right]
+    for i in range(first, last):
+        row = A[i, left:right]
+        total = 0.0
+        for j in range(row.size):
+            total += row[j] * part[j]
+        out[i] = total
+
+
+@summing_kernel
+def column_sums(A: Any, x: Any, first: int, last: int, left: int, right: int, out: Any) -> None:
+    """out[j] += sum of x_i A_ij over first <= i < last, for columns left <= j < right of A in C order. O(entries).
+
+    Four rows at a time: out is read and written once for all of them.
+    """
+    part = out[left:right]
+    whole = last - (last - first) % 4
+    for i in range(first, whole, 4):
+        a, b, c, d = A[i, left:right], A[i + 1, left:right], A[i + 2, left:right], A[i + 3, left:right]
+        x_a, x_b, x_c, x_d = x[i], x[i + 1], x[i + 2], x[i + 3]
+        for j in range(part.size):
+            part[j] += (x_a * a[j] + x_b * b[j]) + (x_c * c[j] + x_d * d[j])
+    for i in range(whole, last):
+        row, x_i = A[i, left:right], x[i]
+        for j in range(part.size):
+            part[j] += x_i * row[j]
 
 
 @kernel
