@@ -255,11 +255,10 @@ def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple
         raise DataError("qid holds NaT: give every row a query.")
     elif q.dtype.kind not in "biuUSMm":
         raise DataError(f"qid of type {q.dtype} cannot name queries: give integers or strings.")
-    if q.dtype.kind in "iu" and np.all(q[1:] >= q[:-1]):  # sorted already: no need to sort again
-        new = np.r_[True, q[1:] != q[:-1]][: q.size]
-        return np.cumsum(new, dtype=np.int64) - 1, q[new]
-    ids, query = np.unique(q, return_inverse=True)  # of objects too: they are all strings or all integers
-    return query.astype(np.int64, copy=False), ids
+    # Rows of a query mostly stand together: only where one begins must its id be sorted.
+    new = np.r_[True, q[1:] != q[:-1]][: q.size]
+    ids, query = np.unique(q[new], return_inverse=True)  # of objects too: they are all strings or all integers
+    return query.astype(np.int64, copy=False)[np.cumsum(new) - 1], ids
 
 
 def _as_ids(qid: ArrayLike) -> NDArray[Any]:

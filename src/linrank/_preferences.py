@@ -72,6 +72,17 @@ class Preferences:
     total: float
     n_pairs: int
     scratch: ScratchPool = field(default_factory=ScratchPool, repr=False, compare=False)
+    _splits: dict[tuple[int, int, int], tuple[IntArray, IntArray]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def split(self, first: int, last: int, limit: int) -> tuple[IntArray, IntArray]:
+        """Rankings first ... last - 1 that have at most `limit` pairs a member, and the others: found once."""
+        key = first, last, limit
+        if key not in self._splits:
+            short = self.pairs[first:last] <= limit * np.diff(self.ranking_ptr[first : last + 1])
+            self._splits[key] = first + np.flatnonzero(short), first + np.flatnonzero(~short)
+        return self._splits[key]
 
     def level_numbers(self, first: int, last: int) -> IntArray:
         """The level of each member of rankings first ... last - 1, from 0 within its ranking."""

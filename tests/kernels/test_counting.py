@@ -27,8 +27,9 @@ def row_counts(problem: Problem, margin: float) -> tuple[np.ndarray, np.ndarray]
     s = np.ascontiguousarray(problem.scores[p.row])
     c, d = np.full(s.size, np.nan), np.full(s.size, np.nan)
     active.active_counts(
-        s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, p.pairs, 0, p.n_rankings, margin, c, d, Scratch()
-    )
+        s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, *p.split(0, p.n_rankings, active.SHORT),
+        margin, c, d, Scratch(),
+    )  # fmt: skip
     weight = np.repeat(p.u, np.diff(p.ranking_ptr)) * (1.0 if p.v is None else p.v)
     rows = problem.y.size
     return np.bincount(p.row, weight * c, rows), np.bincount(p.row, weight * d, rows)

@@ -30,33 +30,23 @@ SHORT_LOGISTIC = 200
 Floats = NDArray[np.float64]
 
 
-def split(
-    ranking_ptr: NDArray[np.int64], pairs: NDArray[np.int64], first: int, last: int, limit: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rankings first ... last - 1 that have at most `limit` pairs a member, and the others."""
-    short = pairs[first:last] <= limit * np.diff(ranking_ptr[first : last + 1])
-    return first + np.flatnonzero(short), first + np.flatnonzero(~short)
-
-
 def active_counts(
     s: Floats,
     v: Floats | None,
     ranking_ptr: NDArray[np.int64],
     level_ptr: NDArray[np.int64],
     ranking_levels: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    first: int,
-    last: int,
+    short: NDArray[np.int64],
+    long: NDArray[np.int64],
     margin: float,
     c: Floats,
     d: Floats,
     scratch: Scratch,
 ) -> None:
-    """Fill c and d for the members of rankings first ... last - 1: their active partners' weights.
+    """Fill c and d for the members of the rankings listed, short and long: their active partners' weights.
 
     All arrays are those of the whole data set, in the members' order.
     """
-    short, long = split(ranking_ptr, pairs, first, last, SHORT)
     if short.size:
         counting.count_direct(s, v, level_ptr, ranking_levels, short, margin, c, d)
     for r in long:

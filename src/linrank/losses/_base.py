@@ -11,8 +11,8 @@ import numpy as np
 
 from .._data import RankingData
 from .._preferences import FloatArray, Preferences
+from ..kernels import active
 from ..kernels._scratch import Scratch
-from ..kernels.active import active_counts, split
 from ..kernels.hinge import scatter_add
 
 T = TypeVar("T")
@@ -118,8 +118,7 @@ def multiply_blocks(
 
 def split_block(p: Preferences, block: int, limit: int) -> tuple[Any, Any]:
     """Rankings of a block with at most `limit` pairs a member, and the others."""
-    first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-    return split(p.ranking_ptr, p.pairs, first, last, limit)
+    return p.split(int(p.blocks[block]), int(p.blocks[block + 1]), limit)
 
 
 def count_active(
@@ -128,8 +127,8 @@ def count_active(
     """Fill c and d for the members of rankings first ... last - 1: the weights of their active partners."""
     p = preferences
     with p.scratch.lend() as scratch:
-        shape = p.ranking_ptr, p.level_ptr, p.ranking_levels, p.pairs
-        active_counts(s, p.v, *shape, first, last, margin, c, d, scratch)
+        rankings = p.ranking_ptr, p.level_ptr, p.ranking_levels, *p.split(first, last, active.SHORT)
+        active.active_counts(s, p.v, *rankings, margin, c, d, scratch)
 
 
 def scatter_block(values: FloatArray, factor: float, preferences: Preferences, block: int, out: FloatArray) -> None:

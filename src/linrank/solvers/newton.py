@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._errors import ParameterError
 from .._objective import Objective, Point, zeros
@@ -209,7 +209,7 @@ class _Directions:
     def __init__(self, hessian: str, rounded: bool) -> None:
         self.hessian, self.rounded = hessian, rounded
         self.H: FloatArray | None = None  # of the mean loss: with any alpha added it makes a preconditioner
-        self.factor: tuple[FloatArray, bool] | None = None
+        self.factor: FloatArray | None = None  # Cholesky's, lower
         self.alpha = np.nan  # the factor's
         self.steps, self.earlier = 0, 0  # of conjugate gradients without a factor: in this fit, in those before
 
@@ -242,18 +242,20 @@ class _Directions:
         self.renew(point)
         if self.factor is None:
             return self._conjugate_gradients(point, 10 * point.w.size + 100)[0]
-        return -cho_solve(self.factor, point.gradient, check_finite=False)
+        return -self._precondition(point.gradient)
 
     def _factorise(self, alpha: float) -> None:
         assert self.H is not None
         self.alpha = alpha
-        try:
-            self.factor = cho_factor(self.H + alpha * np.eye(len(self.H)), lower=True, check_finite=False)
-        except LinAlgError:  # indefinite by rounding: conjugate gradients cope
+        self.factor, failed = dpotrf(self.H + alpha * np.eye(len(self.H)), lower=1)
+        if failed:  # indefinite by rounding: conjugate gradients cope
             self.H = self.factor = None
 
     def _precondition(self, r: FloatArray) -> FloatArray:
-        return r if self.factor is None else cho_solve(self.factor, r, check_finite=False)
+        if self.factor is None:
+            return r
+        z: FloatArray = dpotrs(self.factor, r, lower=1)[0]
+        return z
 
     def _conjugate_gradients(self, point: Point, limit: int) -> tuple[FloatArray, bool]:
         r = -point.gradient
