@@ -13,6 +13,7 @@ LAYERS = [
     ["_labels"],
     ["kernels"],
     ["_preferences"],
+    ["_checks", "_rankings"],
     ["_data", "summation"],
     ["_missing"],
     ["losses"],

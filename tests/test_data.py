@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linrank import DataError, LinrankError, NoPairsError, ParameterError, RankingData
+from linrank._rankings import restrict
 from linrank.testing import enumerate_pairs, make_ranking
 from strategies import problems
 
@@ -214,7 +215,7 @@ def test_preferences_of_a_sample_are_those_among_its_rows(problem, seed):
         return
     number = {int(row): k for k, row in enumerate(rows)}
     expected = {(number[i], number[j]): c for (i, j), c in _spelled_out(data).items() if i in number and j in number}
-    part = data.preferences.restricted(rows, m)
+    part = restrict(data.preferences, rows, m)
     if part is None:
         assert not expected
         return

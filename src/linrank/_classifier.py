@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._calibration import Sigmoid, content_folds, fit_sigmoid
-from ._data import check_features, check_weights
+from ._checks import check_features, check_weights
 from ._errors import DataError
 from ._folds import Fold, folds_by
 from ._preferences import FloatArray

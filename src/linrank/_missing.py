@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._data import check_choice, check_features
+from ._checks import check_choice, check_features
 from ._preferences import FloatArray
 
 MISSING = ("error", "zero", "mean")

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._data import encode_queries
+from ._checks import encode_queries
 from ._errors import DataError, ParameterError
 from ._explanation import Explanation, as_row, explain_difference
 from ._exports import Exports

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._data import check_choice, encode_queries
+from ._checks import check_choice, encode_queries
 from ._errors import DataError, ParameterError
 from ._labels import split_labels
 from ._preferences import FloatArray

@@ -13,7 +13,8 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.validation import validate_data
 
 from ._checkpoint import load_checkpoint, plain, save_checkpoint
-from ._data import RankingData, check_choice
+from ._checks import check_choice
+from ._data import RankingData
 from ._descend import OTHER_STREAM, Run, hold_out, make_seed
 from ._errors import DataError, ParameterError
 from ._labels import split_labels

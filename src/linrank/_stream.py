@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ._data import RankingData, _check_rows, check_features, encode_queries
+from ._checks import check_features, encode_queries
+from ._data import RankingData, _check_rows
 from ._descend import Run, check_finite
 from ._errors import DataError, NoPairsError, ParameterError
 from ._preferences import FloatArray

@@ -14,7 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
-from ._data import check_choice, check_utilities, encode_queries
+from ._checks import check_choice, check_utilities, encode_queries
 from ._errors import DataError, ParameterError
 from ._folds import Fold, balanced, folds_by, rows_of
 from ._labels import split_labels

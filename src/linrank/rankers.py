@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ._data import RankingData, check_choice
+from ._checks import check_choice
+from ._data import RankingData
 from ._errors import ConvergenceWarning, DataError, ParameterError
 from ._labels import split_labels
 from ._missing import learn_missing

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._data import encode_queries, make_preferences
+from .._checks import encode_queries
+from .._data import make_preferences
 from .._errors import NoPairsError
 from ..io import Dataset
 from ._report import size

@@ -138,7 +138,7 @@ class LocalEngine:
     def hessian_steps(self, loss: Loss) -> float | None:
         """Cost of an exact Hessian in steps of conjugate gradients; None where it cannot be had.
 
-        A step for each feature where the loss builds it column by column. Else a rule of thumb, 3 + d / 18, which
+        A step for each feature where the loss builds it column by column. Else a rule of thumb, 3.5 + d / 30, which
         ``benchmarks/run.py hessian`` holds against measured costs.
         """
         p = self.data.preferences
@@ -150,7 +150,7 @@ class LocalEngine:
             return float(d)
         if longest * d > LARGEST_RANKING:
             return None
-        return (3 + d / 18) * max(1.0, p.row.size / self.data.n_rows)
+        return (3.5 + d / 30) * max(1.0, p.row.size / self.data.n_rows)
 
     def sample(self, n_rows: int) -> LocalEngine | None:
         """An engine for a sample of the rows, on the same pool; None where rows are too few or no pair is left."""

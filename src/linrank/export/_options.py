@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._data import check_choice
+from .._checks import check_choice
 from .._errors import ParameterError
 
 #: The feature that holds the offset where a target has no place for it.

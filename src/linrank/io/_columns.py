@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._data import check_choice
+from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._missing import learn_missing
 from .._preferences import FloatArray

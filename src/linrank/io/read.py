@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._data import check_choice
+from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._preferences import FloatArray
 from ._columns import Columns

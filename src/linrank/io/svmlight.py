@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from .._data import check_choice
+from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._missing import learn_missing
 from ..kernels.svmlight import LARGEST_ID

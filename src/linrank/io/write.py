@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .._data import check_features, encode_queries
+from .._checks import check_features, encode_queries
 from .._errors import DataError, ParameterError
 from ._files import PathLike, replacing
 from ._streams import zstd

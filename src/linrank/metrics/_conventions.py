@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._data import check_choice
+from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._preferences import FloatArray
 

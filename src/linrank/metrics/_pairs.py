@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._data import QUERY_WEIGHTINGS, check_choice, check_query_weight, check_weights, make_preferences
+from .._checks import check_choice, check_query_weight, check_weights
+from .._data import QUERY_WEIGHTINGS, make_preferences
 from .._errors import DataError, NoPairsError
 from .._preferences import FloatArray, Preferences
 from ..kernels.hinge import ranking_sums, weighted_sum

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._data import check_query_weight, check_utilities, encode_queries
+from .._checks import check_query_weight, check_utilities, encode_queries
 from .._errors import DataError, ParameterError, UndefinedMetricWarning
 from .._labels import split_labels
 from .._preferences import FloatArray
