@@ -113,7 +113,7 @@ class RankingData:
             return None
         part = object.__new__(RankingData)
         for name, value in {
-            "X": self.X[rows],
+            "X": self.X[rows] if sp.issparse(self.X) else np.take(self.X, rows, axis=0),
             "y": None if self.y is None else self.y[rows],
             "query": self.query[rows],
             "n_queries": self.n_queries,
@@ -126,7 +126,8 @@ class RankingData:
 
     def sample(self, n_rows: int) -> RankingData | None:
         """Some n_rows of the rows, drawn at random but always the same; None if no pair is left among them."""
-        return self.part(np.sort(np.random.default_rng(0).permutation(self.n_rows)[:n_rows]))
+        chosen = np.random.default_rng(0).choice(self.n_rows, min(n_rows, self.n_rows), replace=False, shuffle=False)
+        return self.part(np.sort(chosen))
 
     def fingerprint(self) -> str:
         """Digest of all that the empirical risk depends on: planes are kept only for the same data."""
