@@ -42,7 +42,11 @@ def problem():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_products_norms_and_scales(kind, n_jobs, small_blocks):
+@pytest.mark.parametrize("streamed", [False, True])
+def test_products_norms_and_scales(kind, n_jobs, streamed, small_blocks, monkeypatch):
+    if streamed:
+        monkeypatch.setattr(_matrix, "STREAMED_BYTES", 0)
+        monkeypatch.setattr(_matrix, "STREAMED_COLUMNS", 0)
     X, y, qid = problem()
     given = KINDS[kind](X)
     exact = given.toarray().astype(float) if sp.issparse(given) else given.astype(float)

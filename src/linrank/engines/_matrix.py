@@ -1,7 +1,7 @@
 """X as a linear map, by blocks of rows: the one place that knows whether it is dense or sparse.
 
-Products accumulate in float64 whatever X holds, and never copy X: those of float32 features are kernels that widen a
-number as they read it. Other sums widen a cache-sized piece at a time.
+Products accumulate in float64 whatever X holds, and never copy X. BLAS multiplies float64 features while a cache holds
+them, kernels the others, float32 ones widened as they are read. Other sums widen a cache-sized piece at a time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..kernels import products
 BLOCK_ENTRIES = 1 << 19  # entries of X in a block of work
 PIECE_ENTRIES = 1 << 14  # entries widened to float64 at a time: they stay in the cache
 MAX_BLOCKS = 64
+STREAMED_BYTES, STREAMED_COLUMNS = 1 << 24, 32  # from here on kernels read float64 rows from memory faster than BLAS
 ROUNDED_ENTRIES = 1 << 17  # of a sparse matrix that is worth a copy in float32: with fewer, all lie in the cache
 
 
@@ -70,6 +71,8 @@ class DenseMatrix(Matrix):
         self.shape = X.shape
         n_blocks = min(MAX_BLOCKS, max(1, X.size // BLOCK_ENTRIES))
         self.cuts = np.linspace(0, X.shape[0], n_blocks + 1).astype(np.int64)
+        streamed = X.flags.c_contiguous and X.shape[1] >= STREAMED_COLUMNS and X.nbytes >= STREAMED_BYTES
+        self.blas = X.dtype == np.float64 and not streamed
 
     def _pieces(self, block: int) -> Any:
         first, last = self.rows(block)
@@ -84,7 +87,7 @@ class DenseMatrix(Matrix):
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
         """out[rows] = X[rows] w."""
         first, last = self.rows(block)
-        if self.X.dtype == np.float64:
+        if self.blas:
             np.matmul(self.X[first:last], w, out=out[first:last])  # np.dot would copy a slice in F order
         elif self.X.flags.c_contiguous:
             products.row_sums(self.X, w, first, last, 0, w.size, out)
@@ -95,7 +98,7 @@ class DenseMatrix(Matrix):
     def transpose_dot(self, g: FloatArray, block: int) -> FloatArray:
         """X[rows]^T g[rows]."""
         first, last = self.rows(block)
-        if self.X.dtype == np.float64:
+        if self.blas:
             product: FloatArray = np.matmul(g[first:last], self.X[first:last])
             return product
         total = np.zeros(self.shape[1])

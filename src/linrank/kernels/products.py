@@ -31,18 +31,12 @@ def row_sums(A: Any, x: Any, first: int, last: int, left: int, right: int, out: 
 def column_sums(A: Any, x: Any, first: int, last: int, left: int, right: int, out: Any) -> None:
     """out[j] += sum of x_i A_ij over first <= i < last, for columns left <= j < right of A in C order. O(entries).
 
-    Four rows at a time: out is read and written once for all of them.
+    A row at a time: several at once read out less often, but from memory they come slower than one after the other.
     """
     part = out[left:right]
-    whole = last - (last - first) % 4
-    for i in range(first, whole, 4):
-        a, b, c, d = A[i, left:right], A[i + 1, left:right], A[i + 2, left:right], A[i + 3, left:right]
-        x_a, x_b, x_c, x_d = x[i], x[i + 1], x[i + 2], x[i + 3]
-        for j in range(part.size):
-            part[j] += (x_a * a[j] + x_b * b[j]) + (x_c * c[j] + x_d * d[j])
-    for i in range(whole, last):
+    for i in range(first, last):
         row, x_i = A[i, left:right], x[i]
-        for j in range(part.size):
+        for j in range(row.size):
             part[j] += x_i * row[j]
 
 
