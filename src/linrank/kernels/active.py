@@ -21,7 +21,7 @@ from .sorting import sort_scores
 
 SHORT = 200
 FEW_LEVELS = 1024
-FEW_LEVELS_TO_SUM = 32
+FEW_LEVELS_TO_SUM = 12
 #: The same as SHORT for losses that sum as well as count.
 SHORT_TO_SUM = 400
 #: The same for the logistic loss, of which a pair costs more.
@@ -120,8 +120,8 @@ class SortedRanking:
 
     def _fill_sums(self, values: Floats, c: Floats, d: Floats, scratch: Scratch) -> None:
         n, levels, base = self.order.size, self.levels, self.base
-        everything = scratch.zeros("everything", n + 1, np.float64)
-        np.cumsum(values[self.order], out=everything[1:])
+        everything = scratch.take("everything", n + 1, np.float64)
+        counting.running_sums(values, self.order, everything)
         if levels.size - 1 <= FEW_LEVELS_TO_SUM:
             held, running = scratch.zeros("held", n, np.float64), scratch.take("running sums", n + 1, np.float64)
             counting.sum_levels(levels, base, values, self.where, everything, held, running, c, d)

@@ -25,7 +25,9 @@ from typing import Any
 import numpy as np
 
 from ._jit import inlined, kernel
-from ._vector import add_after, add_value_after
+from ._vector import add_after, add_value_after, prefetch
+
+AHEAD = 16  # members
 
 
 @kernel
@@ -199,6 +201,16 @@ def count_tree(
 
 
 @kernel
+def running_sums(values: Any, order: Any, out: Any) -> None:
+    """out[p] = sum of the values of the first p members in the given order, p = 0 ... n. O(n)."""
+    total = 0.0
+    out[0] = 0.0
+    for p in range(order.size):
+        total += values[order[p]]
+        out[p + 1] = total
+
+
+@kernel
 def sum_levels(
     level_ptr: Any, base: int, values: Any, where: Any, everything: Any, held: Any, running: Any, c: Any, d: Any
 ) -> None:
@@ -233,12 +245,20 @@ def sum_tree(
     The tree has 16 children a node. At height h, tree[offsets[h] + (p >> 4 h)] is the sum held before that cell within
     its node, so an insertion is one vector addition a height and a query one load a height. O(n log n) with logarithms
     to base 16. `tree` holds zeros at the start; `offsets` is a tuple, so that its loops are unrolled. c and d are
-    differences of sums: exact to rounding of the largest sum.
+    differences of sums: exact to rounding of the largest sum. Places are known in advance, so their leaves are asked
+    for some members ahead: waiting for them would take most of the time.
     """
     held = 0.0
     for level in range(level_ptr.size - 1):
         start, end = level_ptr[level] - base, level_ptr[level + 1] - base
         for i in range(start, end):
+            later = min(i + AHEAD, values.size - 1)
+            leaf = np.int64(where[later, 0]) & ~15  # 16 cells, two lines
+            prefetch(tree, leaf)
+            prefetch(tree, leaf + 8)
+            prefetch(tree, where[later, 1])
+            prefetch(tree, where[later, 2])
+            prefetch(everything, where[later, 2])
             before, p = 0.0, np.uint64(where[i, 1])
             for h in range(len(offsets)):
                 before += tree[np.uint64(offsets[h]) + (p >> np.uint64(4 * h))]
