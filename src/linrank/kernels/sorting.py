@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ._jit import kernel
 from ._scratch import Scratch
+from ._vector import prefetch
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -21,6 +22,7 @@ Keys = NDArray[np.uint64]
 #: Fewer keys than this are sorted by comparison: counting digits costs as much as so many keys.
 FEW_KEYS = 2048
 DIGIT_BITS = 11
+AHEAD = 24  # scores asked for before they are needed: they lie anywhere
 PLACE_BITS = 31  # of a score's key, below 33 bits of the score
 MASK = np.uint64((1 << DIGIT_BITS) - 1)
 SIGN, ONE = np.uint64(1 << 63), np.uint64(1)
@@ -119,6 +121,7 @@ def unpack_scores(keys: Any, s: Any, order: Any, sorted_s: Any) -> bool:
     places = (ONE << np.uint64(PLACE_BITS)) - ONE
     budget = 4 * s.size + 64
     for p in range(s.size):
+        prefetch(s, np.int64(keys[min(p + AHEAD, s.size - 1)] & places))
         i = np.int64(keys[p] & places)
         score = s[i]
         q = p
