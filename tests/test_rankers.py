@@ -315,6 +315,7 @@ def test_probabilities_of_pairs():
     z = ranker.predict(X[:20]) - ranker.predict(X[20:40])
     np.testing.assert_allclose(ranker.predict_pair(X[:20], X[20:40]), 1 / (1 + np.exp(-z)))
     np.testing.assert_allclose(ranker.predict_pair(X[:20], X[20:40]) + ranker.predict_pair(X[20:40], X[:20]), 1.0)
+    assert ranker.predict_pair(X[0], X[20]) == pytest.approx(1 / (1 + np.exp(-z[0])))  # single rows
     erfc = LinearRanker("logistic_erfc", 1e-2).fit(X, y, qid)
     assert np.abs(erfc.predict_pair(X[:20], X[20:40]) - ranker.predict_pair(X[:20], X[20:40])).max() < 0.05
     with pytest.raises(DataError, match="as many rows"):

@@ -64,12 +64,15 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         return scores
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
-        """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss."""
+        """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
+
+        A and B may be single rows, (d,).
+        """
         check_is_fitted(self)
         loss = LOSSES[self.loss]
         if loss.probability(np.empty(0)) is None:
             raise ParameterError(f"loss={self.loss!r} gives no probabilities: train with loss='logistic'.")
-        a, b = self.predict(A), self.predict(B)
+        a, b = self.predict(as_row(A)), self.predict(as_row(B))
         if a.size != b.size:
             raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either.")
         return np.asarray(loss.probability(a - b))
