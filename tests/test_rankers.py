@@ -265,6 +265,18 @@ def test_scaling_survives_the_ends_of_the_range(problem, factor):
     np.testing.assert_allclose(extreme.coef_ * factor, plain.coef_, rtol=1e-3)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
+def test_overflow_without_scaling_is_told_with_its_cure(problem, loss, n_jobs):
+    X, y, qid = problem
+    with pytest.warns(ConvergenceWarning, match="scale=True") as caught:
+        ranker = LinearRanker(loss, scale=False, n_jobs=n_jobs).fit(X * 1e160, y, qid)
+    assert len(caught) == 1
+    assert ranker.status_ == "stalled"
+    assert np.isfinite(ranker.gap_)
+    assert np.all(np.isfinite(ranker.coef_))
+
+
 def test_a_failed_fit_leaves_the_fitted_ranker_alone(problem):
     X, y, qid = problem
     ranker = fit(problem, warm_start=True)

@@ -39,6 +39,11 @@ def count_threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
+def overflow_ignored() -> Any:
+    """No warnings of overflow: solvers look at what they get, and say what to do about it."""
+    return np.errstate(over="ignore", invalid="ignore")
+
+
 class _OneBlasThread:
     """Keeps BLAS on one thread while any engine is entered; the last one out restores what was before."""
 
@@ -85,6 +90,8 @@ class LocalEngine:
 
     def __enter__(self) -> LocalEngine:
         self._open = True
+        self._quiet = overflow_ignored()
+        self._quiet.__enter__()
         _one_blas_thread.enter()
         if self.n_threads > 1 or not self._quick:
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank")
@@ -99,6 +106,7 @@ class LocalEngine:
             self._pool = None
         self._rounded = None
         _one_blas_thread.leave()
+        self._quiet.__exit__(None, None, None)
 
     def map(self, function: Callable[[int], Any], blocks: Iterable[int]) -> list[Any]:
         """Apply the function to block numbers on the pool; answers in their order."""
@@ -110,8 +118,9 @@ class LocalEngine:
         numbers = itertools.count()
 
         def work() -> None:
-            while self._open and (k := next(numbers)) < len(todo):
-                answers[k] = function(todo[k])
+            with overflow_ignored():  # a thread does not inherit it
+                while self._open and (k := next(numbers)) < len(todo):
+                    answers[k] = function(todo[k])
 
         for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
             future.result()
