@@ -5,8 +5,9 @@ import pytest
 
 from linrank import RankingData
 from linrank._objective import Objective
-from linrank.losses import Hinge
-from linrank.solvers import Bundle, Solution, Status, bundle
+from linrank.engines import LocalEngine
+from linrank.losses import Hinge, LogisticErfc
+from linrank.solvers import Bundle, Newton, Solution, Status, bundle
 from linrank.testing import PairHinge, make_ranking
 from test_objective import CountingEngine
 
@@ -128,3 +129,16 @@ def test_merged_planes_keep_the_bound_and_memory_is_bounded():
     assert np.all(np.diff(lower) >= -1e-12 * np.abs(lower).max())
     for step in few.history:
         assert step.gap >= step.objective - optimum.value - 1e-14
+
+
+def test_planes_of_an_approximate_loss_carry_its_error():
+    X, y, qid = make_ranking(1500, 4, 1, None)
+    with LocalEngine(RankingData(X, y, qid)) as engine:
+        objective = Objective(engine, LogisticErfc(), 1e-2, 4)
+        point = objective.at(np.ones(4))
+        assert point.gradient_error > 0
+        solution = Bundle(tol=1e-4).minimise(objective)
+        optimum = Newton(tol=1e-8, max_iter=50).minimise(objective)
+    reach = np.sqrt(2 * objective.value_at_zero / 1e-2)
+    assert solution.gap > point.loss.error + 0.5 * point.gradient_error * reach
+    assert solution.gap >= solution.value - optimum.value

@@ -76,14 +76,15 @@ class Bundle:
         model = self._first_model(objective, start)
         w = start.w if isinstance(start, Solution) else start
         best = cut = objective.at(zeros(objective) if w is None else w)
-        lower, still, step = -np.inf, 0, 1.0
+        lower, still, step, slack = -np.inf, 0, 1.0, 0.0
         history: list[Iteration] = []
         while True:
             model.add_at(cut)
+            slack = max(slack, _plane_error(cut))
             w_t = model.minimise()
             still = 0 if model.lower_bound > lower else still + 1
             lower = max(lower, model.lower_bound)
-            gap = max(best.value - lower, 0.0) + best.rounding
+            gap = max(best.value - lower, 0.0) + best.rounding + slack
             history.append(Iteration(len(history) + 1, best.value, gap, clock() - begin))
             if callback is not None:
                 callback(history[-1])
@@ -107,6 +108,14 @@ class Bundle:
         elif self.line_search:
             model.add(np.zeros(objective.n_features), 0.0)  # no loss is negative
         return model
+
+
+def _plane_error(point: Point) -> float:
+    """How far above the risk a plane may lie at the minimiser, where the loss's sums are approximate; mostly 0."""
+    if point.loss.error == 0.0 and point.gradient_error == 0.0:
+        return 0.0
+    farthest = np.sqrt(2.0 * point.objective.value_at_zero / point.objective.alpha)  # no minimiser lies beyond
+    return point.loss.error + point.gradient_error * float(farthest + np.linalg.norm(point.w))
 
 
 def _cuts(trial: Trial, model_risk: float, gap: float) -> bool:
