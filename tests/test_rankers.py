@@ -265,13 +265,17 @@ def test_scaling_survives_the_ends_of_the_range(problem, factor):
     np.testing.assert_allclose(extreme.coef_ * factor, plain.coef_, rtol=1e-3)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("solver", ["auto", "bundle"])
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
-def test_overflow_without_scaling_is_told_with_its_cure(problem, loss, n_jobs):
+@pytest.mark.parametrize("factor", [1e160, 1e200])
+def test_overflow_without_scaling_is_told_with_its_cure(problem, loss, solver, kind, factor):
     X, y, qid = problem
+    errors = np.geterr()
     with pytest.warns(ConvergenceWarning, match="scale=True") as caught:
-        ranker = LinearRanker(loss, scale=False, n_jobs=n_jobs).fit(X * 1e160, y, qid)
+        ranker = LinearRanker(loss, scale=False, solver=solver, n_jobs=2).fit(kind(X * factor), y, qid)
     assert len(caught) == 1
+    assert np.geterr() == errors
     assert ranker.status_ == "stalled"
     assert np.isfinite(ranker.gap_)
     assert np.all(np.isfinite(ranker.coef_))

@@ -68,7 +68,8 @@ class Preferences:
         key = first, last, limit
         if key not in self._splits:
             short = self.pairs[first:last] <= limit * np.diff(self.ranking_ptr[first : last + 1])
-            self._splits[key] = first + np.flatnonzero(short), first + np.flatnonzero(~short)
+            numbers = np.arange(first, last, dtype=np.int32)
+            self._splits[key] = numbers[short], numbers[~short]
         return self._splits[key]
 
     def level_numbers(self, first: int, last: int) -> IntArray:

@@ -36,7 +36,7 @@ class SmoothedHinge:
     @staticmethod
     def applies_to(objective: Objective) -> bool:
         """Whether the objective is one that needs smoothing."""
-        return isinstance(objective.loss, Hinge)
+        return isinstance(objective.loss, Hinge) and objective.loss.margin == 1.0
 
     @property
     def objective(self) -> Objective:
@@ -48,6 +48,7 @@ class SmoothedHinge:
         alpha = self.hinge.alpha
         value = point.loss.hinge + 0.5 * alpha * float(point.w @ point.w)
         lower = point.loss.pull - float(point.risk_gradient @ point.risk_gradient) / (2.0 * alpha)
+        lower -= point.loss.pull_error
         return Bounds(value, lower, value - lower - float(point.gradient @ point.gradient) / (2.0 * alpha))
 
     def narrowed(self, target: float, smoothing: float) -> SmoothedHinge:

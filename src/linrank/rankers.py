@@ -22,6 +22,7 @@ from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import Progress
 from .engines import LocalEngine
+from .engines.local import overflow_ignored
 from .losses import LOSSES
 from .solvers import SOLVERS, Bundle, Newton, Solution, Solver, Status
 
@@ -176,7 +177,7 @@ class LinearRanker(LinearPredictor):
         )
         engine = LocalEngine(data, self.n_jobs)
         goal = getattr(self.solver, "tol", self.tol) * LOSSES[self.loss].value_at_zero
-        with engine, Progress(self.verbose, data, self.loss, goal=goal) as progress:
+        with engine, overflow_ignored(), Progress(self.verbose, data, self.loss, goal=goal) as progress:
             scale = engine.column_scale() if self.scale else None
             objective = Objective(engine, LOSSES[self.loss], float(self.alpha), data.n_features, scale)
             risk_key = (data.fingerprint(), self.loss, bool(self.scale)) if self.warm_start else None
@@ -194,7 +195,7 @@ class LinearRanker(LinearPredictor):
     ) -> tuple[list[Solution], FloatArray | None]:
         """Solutions for several alphas, each started from the one before, and the scale they are in."""
         engine = LocalEngine(data, self.n_jobs)
-        with engine:
+        with engine, overflow_ignored():
             scale = engine.column_scale() if self.scale else None
             solver = self._solver(engine)
             solutions: list[Solution] = []

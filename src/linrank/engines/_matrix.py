@@ -174,10 +174,7 @@ class SparseMatrix(Matrix):
 
     def largest_square(self, unit: FloatArray, block: int) -> float:
         """Largest squared norm of a row of the block."""
-        first, last = self.rows(block)
-        squares = np.zeros(self.shape[0])
-        products.csr_dot(np.square(self.data), self.indices, self.indptr, 1.0 / unit**2, first, last, squares)
-        return float(squares.max(initial=0.0))
+        return float(products.csr_largest_square(self.data, self.indices, self.indptr, unit, *self.rows(block)))
 
 
 def as_matrix(X: Any) -> Matrix:

@@ -40,8 +40,8 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def overflow_ignored() -> Any:
-    """No warnings of overflow: solvers look at what they get, and say what to do about it."""
-    return np.errstate(over="ignore", invalid="ignore")
+    """No warnings of overflow while solvers run: they look at what they get, and say what to do about it."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 class _OneBlasThread:
@@ -84,14 +84,14 @@ class LocalEngine:
         self.matrix = as_matrix(data.X)
         self.n_threads = count_threads(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
-        self._open = True  # False after an interruption: threads take no further block
+        self._open = threading.Event()  # closed after an interruption: threads take no further block
+        self._open.set()
         self._rounded: LocalEngine | None = None
+        self._tried = False  # whether a rounded copy was tried
         self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.row.size <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
-        self._open = True
-        self._quiet = overflow_ignored()
-        self._quiet.__enter__()
+        self._open.set()
         _one_blas_thread.enter()
         if self.n_threads > 1 or not self._quick:
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank")
@@ -100,13 +100,12 @@ class LocalEngine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._open = False
+        self._open.clear()
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
-        self._rounded = None
+        self._rounded, self._tried = None, False
         _one_blas_thread.leave()
-        self._quiet.__exit__(None, None, None)
 
     def map(self, function: Callable[[int], Any], blocks: Iterable[int]) -> list[Any]:
         """Apply the function to block numbers on the pool; answers in their order."""
@@ -119,7 +118,7 @@ class LocalEngine:
 
         def work() -> None:
             with overflow_ignored():  # a thread does not inherit it
-                while self._open and (k := next(numbers)) < len(todo):
+                while self._open.is_set() and (k := next(numbers)) < len(todo):
                     answers[k] = function(todo[k])
 
         for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
@@ -169,17 +168,17 @@ class LocalEngine:
         if data is None:
             return None
         part = LocalEngine(data, self.n_threads)
+        part._open = self._open
         part._pool = self._pool if self.n_threads > 1 or not part._quick else None
         return part
 
     def rounded(self) -> LocalEngine | None:
         """An engine whose products read a float32 copy of X, made once; None where that gains nothing."""
-        if self._rounded is None:
-            matrix = self.matrix.rounded()
-            if matrix is None:
-                return None
-            self._rounded = copy.copy(self)
-            self._rounded.matrix = matrix
+        if not self._tried:
+            matrix, self._tried = self.matrix.rounded(), True
+            if matrix is not None:
+                self._rounded = copy.copy(self)
+                self._rounded.matrix = matrix
         return self._rounded
 
     def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:

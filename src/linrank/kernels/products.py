@@ -96,6 +96,19 @@ def csr_largest(data: Any, indices: Any, indptr: Any, first: int, last: int, out
 
 
 @kernel
+def csr_largest_square(data: Any, indices: Any, indptr: Any, unit: Any, first: int, last: int) -> float:
+    """Largest sum of (X_ij / unit_j)^2 over rows first <= i < last. O(non-zeros)."""
+    largest = 0.0
+    for i in range(first, last):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            x = data[k] / unit[indices[k]]
+            total += x * x
+        largest = max(largest, total)
+    return largest
+
+
+@kernel
 def round_entries(data: Any, out: Any) -> bool:
     """Copy data to float32; False where an entry is so large or small that more than digits would be lost. O(size)."""
     kept = True

@@ -21,12 +21,13 @@ LINE = 8  # entries asked for at a time: a cache line of float64
 
 @summing_kernel
 def smooth_direct(
-    s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, g: Any
+    s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: float, m: float, inside: Any, g: Any
 ) -> tuple[float, float, float]:
-    """Sums over the short rankings listed, pair by pair: of c phi(z), of c (-phi'(z)), and of c max(0, m_0 - z).
+    """Sums over the short rankings listed, pair by pair: of c phi(z), of c (-phi'(z)), and of c max(0, m - z).
 
-    g becomes the gradient of the first; v is None for unit weights. a and m are tuples: their length is known to the
-    compiler, which unrolls the loop over terms.
+    phi(z) = a h^2 with h = max(0, m - z), less a max(0, inside - z)^2 where `inside` is not None: then -phi' is
+    2 a min(h, m - inside), which is never rounded to more than its largest value. g becomes the gradient of the first
+    sum; v is None for unit weights.
     """
     value, pulls, hinges = 0.0, 0.0, 0.0
     for t in range(rankings.size):
@@ -42,30 +43,28 @@ def smooth_direct(
                 s_i, factor, sum0, sum1, sum2 = s[i], u[r] if v is None else u[r] * v[i], 0.0, 0.0, 0.0
                 for j in range(winners.size):
                     z = winners[j] - s_i
-                    slope, phi = 0.0, 0.0
-                    for k in range(len(a)):
-                        h = m[k] - z if z < m[k] else 0.0
-                        slope += 2.0 * a[k] * h
-                        phi += a[k] * h * h
+                    h = m - z if z < m else 0.0
+                    k = h if inside is None else min(h, m - inside)
                     v_j = 1.0 if v is None else weight[j]
-                    pull[j] -= factor * v_j * slope
-                    sum0 += v_j * (m[0] - z if z < m[0] else 0.0)
-                    sum1 += v_j * slope
-                    sum2 += v_j * phi
-                g[i] += factor * sum1
+                    pull[j] -= 2.0 * a * factor * v_j * k
+                    sum0 += v_j * h
+                    sum1 += v_j * k
+                    sum2 += v_j * k * (2.0 * h - k)
+                g[i] += 2.0 * a * factor * sum1
                 hinges += factor * sum0
-                pulls += factor * sum1
-                value += factor * sum2
+                pulls += 2.0 * a * factor * sum1
+                value += a * factor * sum2
     return value, pulls, hinges
 
 
 @summing_kernel
 def laplacian_direct(
-    s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: Any, m: Any, V: Any, out: Any
-) -> None:
+    s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, a: float, m: float, inside: Any, V: Any,
+    out: Any,
+) -> None:  # fmt: skip
     """Out = L V for the short rankings listed; L = sum over pairs of u v_i v_j phi''(z) (1_i - 1_j)(1_i - 1_j)^T.
 
-    v is None for unit weights.
+    phi'' is 2 a where z < m and not z < inside; v is None for unit weights.
     """
     for t in range(rankings.size):
         r = rankings[t]
@@ -78,11 +77,12 @@ def laplacian_direct(
             winners, pull, values = s[above:end], out[above:end], V[above:end]
             weight = s if v is None else v[above:end]
             for i in range(level_ptr[level], above):
-                s_i, factor, V_i, total = s[i], 2.0 * (u[r] if v is None else u[r] * v[i]), V[i], 0.0
+                s_i, factor, V_i, total = s[i], 2.0 * a * (u[r] if v is None else u[r] * v[i]), V[i], 0.0
                 for j in range(winners.size):
-                    second = 0.0
-                    for k in range(len(a)):
-                        second += a[k] if winners[j] - s_i < m[k] else 0.0
+                    z = winners[j] - s_i
+                    second = 1.0 if z < m else 0.0
+                    if inside is not None:
+                        second -= 1.0 if z < inside else 0.0
                     flow = (1.0 if v is None else weight[j]) * second * (V_i - values[j])
                     pull[j] -= factor * flow
                     total += flow

@@ -63,14 +63,14 @@ def sort_scores(s: Floats, scratch: Scratch) -> tuple[NDArray[np.int32], Floats]
     if n >= FEW_KEYS:
         # Floats are finest near 0: centred, an offset does not eat the bits that matter.
         some = np.sort(s[:: n // 9 + 1])
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(s, some[some.size // 2], out=keys.view(np.float64))
         pack_scores(keys)
         keys, spare = _sort_digits(keys, spare, PLACE_BITS)
         done = unpack_scores(keys, s, order, spare.view(np.float64))
     sorted_s: Floats = spare.view(np.float64)
     if not done:
-        order[:] = np.argsort(s)
+        order[:] = np.argsort(s, kind="stable")
         np.take(s, order, out=sorted_s, mode="clip")  # "raise" would make a copy first
     return order, sorted_s
 

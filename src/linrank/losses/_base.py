@@ -30,8 +30,9 @@ class LossPoint:
     curvature: Curvature | None = None  # None: the loss is not smooth
     error: float = 0.0  # of the value, beyond what rounding does to hinge-like sums: certificates add it
     gradient_error: float = 0.0  # of the gradient's entries, beyond rounding, summed up: certificates add it
-    pull: float = np.nan  # mean of -phi', and of the hinge at the largest margin: losses made of squared hinges tell
-    hinge: float = np.nan
+    pull: float = np.nan  # mean of -phi': losses made of squared hinges tell it,
+    pull_error: float = 0.0  # how far rounding may have moved it,
+    hinge: float = np.nan  # and the mean hinge at their first margin
 
 
 class Curvature(ABC):

@@ -25,7 +25,7 @@ from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, multiply_bl
 
 @dataclass(frozen=True)
 class SquaredHinges(Loss):
-    """Mean of sum_k a_k max(0, m_k - (s_i - s_j))^2."""
+    """Mean of sum_k a_k max(0, m_k - (s_i - s_j))^2: one term, or two of opposite a, the larger margin first."""
 
     a: tuple[float, ...] = (1.0,)
     m: tuple[float, ...] = (1.0,)
@@ -46,7 +46,10 @@ class SquaredHinges(Loss):
         s, gradient, answers = evaluate_blocks(scores, p, map, evaluate)
         value, pull, hinge = (float(total) / p.total for total in np.sum([sums for sums, _ in answers], axis=0))
         curvature = PairCurvature(s, p, terms, [kept for _, kept in answers], map)
-        return LossPoint(value, gradient, curvature, pull=pull, hinge=hinge)
+        # Of long rankings, slopes are differences of sums: their rounding is that of the terms.
+        long = any(kept for _, kept in answers)
+        error = ROUNDING * float(np.abs(self.a).sum()) * (1.0 + hinge) if long else 0.0
+        return LossPoint(value, gradient, curvature, pull=pull, hinge=hinge, pull_error=error)
 
 
 class SquaredHinge(SquaredHinges):
@@ -68,7 +71,16 @@ class HuberHinge(SquaredHinges):
 #: Entries of the rows for which a part of the exact Hessian is built at a time: they stay in the cache.
 HESSIAN_ENTRIES = 1 << 16
 
+#: About how far rounding moves sums over pairs of long rankings, relative to the size of their terms.
+ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+
 Terms = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+def _outer(terms: Terms) -> tuple[float, float, float | None]:
+    """The first term, and the margin of the second, which takes away what lies inside."""
+    (a, *_), (m, *rest) = terms
+    return a, m, rest[0] if rest else None
 
 
 class _Long(NamedTuple):
@@ -87,7 +99,7 @@ def _evaluate_block(
     short, long = split_block(p, block, active.SHORT_TO_SUM)
     sums, kept = np.zeros(3), []
     if short.size:
-        sums += smooth.smooth_direct(s, p.v, p.u, p.level_ptr, p.ranking_levels, short, *terms, g)
+        sums += smooth.smooth_direct(s, p.v, p.u, p.level_ptr, p.ranking_levels, short, *_outer(terms), g)
     for r in long:
         start, end = p.ranking_ptr[r : r + 2]
         levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1]
@@ -103,6 +115,8 @@ def _evaluate_block(
             value, hinge = smooth.squared_sums(centred, v, p.u[r], a, m, c, d, S, g[start:end])
             sums += value, 2.0 * a * hinge, hinge if k == 0 else 0.0
             kept.append(_Long(int(r), float(a), view.kept(), c + d))
+        for _ in range(2):  # to 0: what rounding left of their sum would be multiplied by an offset of the features
+            g[start:end] -= v * (g[start:end].sum() / v.sum())
     return sums, kept
 
 
@@ -124,7 +138,7 @@ class PairCurvature(Curvature):
         p, v = self.p, self.p.member_weights
         short, long = split_block(p, block, active.SHORT_TO_SUM)
         if short.size:
-            smooth.laplacian_direct(self.s, p.v, p.u, p.level_ptr, p.ranking_levels, short, *self.terms, V, out)
+            smooth.laplacian_direct(self.s, p.v, p.u, p.level_ptr, p.ranking_levels, short, *_outer(self.terms), V, out)
         for r in long:
             out[p.ranking_ptr[r] : p.ranking_ptr[r + 1]] = 0.0
         for r, a, view, n in self.long[block]:

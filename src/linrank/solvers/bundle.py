@@ -36,6 +36,25 @@ class Planes(NamedTuple):
 
     a: FloatArray  # (n, d)
     b: FloatArray  # (n,)
+    error: PlaneError
+
+
+class PlaneError(NamedTuple):
+    """How far planes may be off because the loss's sums are approximate: mostly 0."""
+
+    value: float = 0.0
+    gradient: float = 0.0
+    farthest: float = 0.0  # |w| of the points where they touch the risk
+
+    def joined(self, point: Point) -> PlaneError:
+        """With one more plane, at a point."""
+        here = point.loss.error, point.gradient_error, float(np.linalg.norm(point.w))
+        return PlaneError(*(max(a, b) for a, b in zip(self, here, strict=True)))
+
+    def at_minimiser(self, objective: Objective) -> float:
+        """How far a plane may lie above the risk at the minimiser, which is at most |w| = sqrt(2 f(0) / alpha) away."""
+        away = self.farthest + float(np.sqrt(2.0 * objective.value_at_zero / objective.alpha))
+        return self.value + (self.gradient * away if self.gradient > 0.0 else 0.0)
 
 
 @dataclass(frozen=True)
@@ -76,19 +95,18 @@ class Bundle:
         model = self._first_model(objective, start)
         w = start.w if isinstance(start, Solution) else start
         best = cut = objective.at(zeros(objective) if w is None else w)
-        lower, still, step, slack = -np.inf, 0, 1.0, 0.0
+        lower, still, step = -np.inf, 0, 1.0
         history: list[Iteration] = []
         while True:
-            model.add_at(cut)
-            slack = max(slack, _plane_error(cut))
-            w_t = model.minimise()
+            overflow = not model.add_at(cut)
+            w_t = best.w if overflow else model.minimise()
             still = 0 if model.lower_bound > lower else still + 1
             lower = max(lower, model.lower_bound)
-            gap = max(best.value - lower, 0.0) + best.rounding + slack
+            gap = max(best.value - max(lower, 0.0), 0.0) + best.rounding + model.error.at_minimiser(objective)
             history.append(Iteration(len(history) + 1, best.value, gap, clock() - begin))
             if callback is not None:
                 callback(history[-1])
-            status = ending(gap <= target, still >= STALL, len(history), self.max_iter)
+            status = ending(gap <= target, overflow or still >= STALL, len(history), self.max_iter)
             if status is not None:
                 return Solution(best.w, best.value, gap, status, history, model.planes())
             line = best.along(w_t - best.w)
@@ -110,14 +128,6 @@ class Bundle:
         return model
 
 
-def _plane_error(point: Point) -> float:
-    """How far above the risk a plane may lie at the minimiser, where the loss's sums are approximate; mostly 0."""
-    if point.loss.error == 0.0 and point.gradient_error == 0.0:
-        return 0.0
-    farthest = np.sqrt(2.0 * point.objective.value_at_zero / point.objective.alpha)  # no minimiser lies beyond
-    return point.loss.error + point.gradient_error * float(farthest + np.linalg.norm(point.w))
-
-
 def _cuts(trial: Trial, model_risk: float, gap: float) -> bool:
     """Whether the plane at the trial raises the model at its minimiser (t = 1) by a good part of the gap."""
     return trial.risk + trial.risk_slope * (1.0 - trial.t) - model_risk >= 0.1 * gap
@@ -136,13 +146,15 @@ class _Model:
         self.idle = np.zeros(16, dtype=np.int64)
         self.lower_bound = -np.inf
         self.risk = -np.inf  # the planes' maximum at the model's minimiser
+        self.error = PlaneError()
 
     def planes(self) -> Planes:
         """The planes held, without spare room."""
-        return Planes(self.a[: self.n].copy(), self.b[: self.n].copy())
+        return Planes(self.a[: self.n].copy(), self.b[: self.n].copy(), self.error)
 
     def add_all(self, planes: Planes) -> None:
         """Take over planes found earlier."""
+        self.error = planes.error
         for a, b in zip(planes.a, planes.b, strict=True):
             self.add(a, float(b))
 
@@ -162,10 +174,15 @@ class _Model:
         self.idle[k] = 0
         self.n += 1
 
-    def add_at(self, point: Point) -> None:
-        """Add the plane that touches the risk at a point: one product with X^T."""
+    def add_at(self, point: Point) -> bool:
+        """Add the plane that touches the risk at a point, one product with X^T; False where it overflows."""
         a = point.risk_gradient
-        self.add(a, point.risk - float(point.w @ a))
+        b = point.risk - float(point.w @ a)
+        if not np.isfinite(b) or not np.isfinite(float(a @ a)):
+            return False
+        self.add(a, b)
+        self.error = self.error.joined(point)
+        return True
 
     def minimise(self) -> FloatArray:
         """The model's minimiser; updates the lower bound at the multipliers found, whatever their quality."""

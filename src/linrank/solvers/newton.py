@@ -186,7 +186,7 @@ class _Smoothed:
         if value < self.value:
             self.w, self.value = point.w, value
         self.lower = max(self.lower, lower)
-        self.gap = max(self.value - self.lower, 0.0)
+        self.gap = max(self.value - self.lower, point.rounding)
         return progress
 
     def fine(self, target: float) -> bool:
