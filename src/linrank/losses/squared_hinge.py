@@ -64,8 +64,10 @@ class HuberHinge(SquaredHinges):
 
     @staticmethod
     def of_width(mu: float) -> HuberHinge:
-        """The loss for one width."""
-        return HuberHinge((0.5 / mu, -0.5 / mu), (1.0, 1.0 - mu))
+        """The loss for one width, or the nearest by which 1 and 1 - mu differ exactly: slopes must not exceed 1."""
+        inside = 1.0 - max(mu, float(np.finfo(np.float64).eps))
+        mu = 1.0 - inside
+        return HuberHinge((0.5 / mu, -0.5 / mu), (1.0, inside))
 
 
 #: Entries of the rows for which a part of the exact Hessian is built at a time: they stay in the cache.
