@@ -89,6 +89,9 @@ def test_figures_in_the_readme_are_those_of_the_benchmarks():
     assert f"{float(web['memory grown by MB']):.0f} MB beyond the data" in text
     survival = next(r for r in results("survival") if r["rows"] == "20000")
     assert f"{float(survival['ratio']):.0f} times faster" in text
+    ratios = {r["data"]: r["liblinear / auto"] for r in results("squared_hinge") if r["alpha"] == "0.0001"}
+    for data, place in {"webis": "Webis", "cadata": "California housing", "imdb": "IMDb"}.items():
+        assert re.search(rf"{float(ratios[data]):.0f} (times as long )?on {place}", text), data
 
 
 def test_figures_on_metrics_and_classification_are_those_of_the_benchmarks():

@@ -111,6 +111,31 @@ def test_no_rounded_copy_where_it_gains_nothing_or_loses_more_than_digits(why, m
         assert engine.rounded() is None
 
 
+def test_a_refused_copy_is_not_tried_again(monkeypatch):
+    tried = []
+    monkeypatch.setattr(_matrix.SparseMatrix, "rounded", lambda self: tried.append(self))
+    X, y, qid = problem()
+    with LocalEngine(RankingData(sp.csr_array(X), y, qid)) as engine:
+        assert engine.rounded() is engine.rounded() is None
+    assert len(tried) == 1
+
+
+def test_an_interruption_reaches_copies_and_samples(monkeypatch):
+    monkeypatch.setattr(_matrix, "ROUNDED_ENTRIES", 1)
+    X, y, qid = problem()
+    with LocalEngine(RankingData(sp.csr_array(X), y, qid), 2) as engine:
+        for one in (engine, engine.rounded(), engine.sample(60)):
+            ran = []
+
+            def work(block, ran=ran):
+                ran.append(block)
+                engine._open.clear()  # as leaving the engine does
+
+            one.map(work, range(100))
+            assert len(ran) <= 2  # each thread was at one block
+            engine._open.set()
+
+
 def test_numbers_of_threads():
     assert count_threads(None) == 1
     assert count_threads(3) == 3

@@ -121,21 +121,20 @@ def half_hessian(
     """Fill rows and E, whose T = rows^T E gives the Hessian of some rankings as T + T^T. O(d log k) a member.
 
     The sweep goes ranking by ranking and by falling score, so that the active losers of a member are those before a
-    place that only moves on: they enter a Fenwick tree over levels whose nodes are feature vectors, one tree for each
-    term. Its places first ... last - 1 are done; `state` keeps the ranking and each term's place from one call to the
-    next, zeros at first. With D the sum of 2 a v_j x_j over the active losers and n that of 2 a v_j over all active
-    partners, E = u v (n/2 x - D).
+    place that only moves on, one for each term: they enter a Fenwick tree over levels whose nodes are feature vectors,
+    with the weight 2 a v_j. Places first ... last - 1 of the sweep are done; `state` keeps the ranking and each term's
+    place from one call to the next, zeros at first. With D the sum of 2 a v_j x_j over the active losers and n that of
+    2 a v_j over all active partners, E = u v (n/2 x - D).
 
     sweep = (s, member), members = (row, level, v, n), rankings = (ptr, n_levels, u). Features are multiplied twice by
     `root` = 1/sqrt(scale), because features and scale may lie near the ends of the range.
     """
     (s, member), (row, level, v, n), (ptr, n_levels, u), (a, m) = sweep, members, rankings, terms
-    height, loser = tree.shape[0] // len(a), rows.shape[0] - 1  # a tree's nodes; the last row holds the loser
+    loser = rows.shape[0] - 1  # the last row holds the loser that enters
     for p in range(first, last):
         if p == ptr[state[0]]:  # a ranking begins
-            for k in range(len(a)):
-                state[k + 1] = p
-                tree[k * height : k * height + n_levels[state[0]] + 1] = 0.0
+            state[1:] = p
+            tree[: n_levels[state[0]] + 1] = 0.0
             state[0] += 1
         end, top, weight = ptr[state[0]], n_levels[state[0] - 1], u[state[0] - 1]
         i, at = member[p], p - first
@@ -151,14 +150,14 @@ def half_hessian(
                 read_row(X, root, row[j], rows, loser)
                 node = np.int64(level[j]) + 1
                 while node <= top:
-                    add_row(tree, k * height + node, rows, loser, v[j])
+                    add_row(tree, node, rows, loser, 2.0 * a[k] * v[j])
                     node += node & -node
                 q += 1
             state[k + 1] = q
-            node = np.int64(level[i])
-            while node > 0:
-                add_row(E, at, tree, k * height + node, -2.0 * a[k])
-                node &= node - 1
+        node = np.int64(level[i])
+        while node > 0:
+            add_row(E, at, tree, node, -1.0)
+            node &= node - 1
         for f in range(rows.shape[1]):
             E[at, f] *= weight * v[i]
 

@@ -166,17 +166,20 @@ class PairCurvature(Curvature):
         members = p.row[here], p.level_numbers(first, last), p.member_weights[here], n[here]
         n_levels = np.diff(p.ranking_levels[first : last + 1])
         rankings = sweep.ptr, n_levels, p.u[first:last] / p.total
-        d, terms = X.shape[1], len(self.terms[0])
-        width = -(-d // ROW_LANES) * ROW_LANES
+        d = X.shape[1]
+        width = -(-d // ROW_LANES) * ROW_LANES  # features, then zeros
         step = max(16, HESSIAN_ENTRIES // width)
-        rows, E, tree = (np.zeros((k, width)) for k in (step + 1, step, terms * (int(n_levels.max()) + 1)))
-        T, state = np.zeros((d, d)), np.zeros(terms + 1, dtype=np.int64)
-        for start in range(0, here.stop - here.start, step):
-            end = min(start + step, here.stop - here.start)
-            smooth.half_hessian(
-                X, root, (sweep.value, sweep.row), members, rankings, self.terms, start, end, tree, state, rows, E
+        T, state = np.zeros((d, d)), np.zeros(len(self.terms[0]) + 1, dtype=np.int64)
+        with p.scratch.lend() as scratch:
+            shapes = {"rows": step + 1, "E": step, "tree": int(n_levels.max()) + 1}
+            rows, E, tree = (
+                scratch.zeros(f"Hessian {name}", k * width, np.float64).reshape(k, width) for name, k in shapes.items()
             )
-            T += rows[: end - start, :d].T @ E[: end - start, :d]
+            for start in range(0, here.stop - here.start, step):
+                end = min(start + step, here.stop - here.start)
+                places = start, end, tree, state, rows, E
+                smooth.half_hessian(X, root, (sweep.value, sweep.row), members, rankings, self.terms, *places)
+                T += rows[: end - start, :d].T @ E[: end - start, :d]
         return T
 
     def _partner_weights(self) -> FloatArray:
