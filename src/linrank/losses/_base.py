@@ -81,7 +81,10 @@ def evaluate_blocks(
 
     evaluate(s, block, g, scratch) fills g for the members of the block.
     """
-    s, g, gradient = np.empty(p.row.size), np.empty(p.row.size), np.zeros(scores.size)
+    # Together they are more often large enough for large pages: to fault in small ones takes a good part of the time.
+    kept = np.empty(p.row.size + scores.size)
+    s, gradient = kept[: p.row.size], kept[p.row.size :]
+    gradient.fill(0.0)
 
     def one(block: int) -> T:
         gather_block(scores, p, block, s)
@@ -90,7 +93,9 @@ def evaluate_blocks(
         scatter_block(g, 1.0 / p.total, p, block, gradient)
         return answer
 
-    return s, gradient, list(map(one, range(p.n_blocks)))
+    with p.scratch.lend() as own:
+        g = own.take("g", p.row.size, np.float64)
+        return s, gradient, list(map(one, range(p.n_blocks)))
 
 
 def multiply_blocks(
@@ -104,7 +109,6 @@ def multiply_blocks(
         columns = [multiply_blocks(np.ascontiguousarray(column), p, map, multiply) for column in V.T]
         return np.column_stack(columns)
     out = np.zeros(V.size)
-    members, answer = np.empty(p.row.size), np.empty(p.row.size)
 
     def one(block: int) -> None:
         gather_block(V, p, block, members)
@@ -112,8 +116,10 @@ def multiply_blocks(
             multiply(block, members, answer, scratch)
         scatter_block(answer, 1.0 / p.total, p, block, out)
 
-    for _ in map(one, range(p.n_blocks)):
-        pass
+    with p.scratch.lend() as own:
+        members, answer = (own.take(name, p.row.size, np.float64) for name in ("members", "answer"))
+        for _ in map(one, range(p.n_blocks)):
+            pass
     return out
 
 
