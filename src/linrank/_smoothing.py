@@ -17,6 +17,9 @@ from typing import NamedTuple
 from ._objective import Objective, Point
 from .losses import Hinge, HuberHinge
 
+#: Width below which smoothing is less than rounding.
+NARROWEST = 1e-13
+
 
 class Bounds(NamedTuple):
     """The hinge objective at a point, a lower bound of its minimum, and the part of their distance due to smoothing."""
@@ -53,4 +56,5 @@ class SmoothedHinge:
 
     def narrowed(self, target: float, smoothing: float) -> SmoothedHinge:
         """A width at which smoothing takes less than the target; its part goes with the square of the width."""
-        return replace(self, mu=self.mu * min(0.5, max(0.1, (0.4 * target / smoothing) ** 0.5)))
+        mu = self.mu * min(0.5, max(0.1, (0.4 * target / smoothing) ** 0.5))
+        return replace(self, mu=max(mu, NARROWEST))

@@ -198,7 +198,10 @@ class _Smoothed:
         rest = float(point.gradient @ point.gradient) / (2.0 * self.objective.alpha)
         if min(rest, 10.0 * decrement) > self.smoothing or self.fine(target):
             return point
-        self.smoothed = self.smoothed.narrowed(target, self.smoothing)
+        narrower = self.smoothed.narrowed(target, self.smoothing)
+        if narrower.mu >= self.mu:
+            return point
+        self.smoothed = narrower
         self.objective, self.smooth_value = self.smoothed.objective, np.inf
         return self.objective.at_scores(point.w, point.scores, point.steps)
 
