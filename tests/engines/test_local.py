@@ -74,10 +74,13 @@ def test_same_bits_for_any_number_of_threads(loss, kind, small_blocks):
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_a_sample_shares_the_pool_and_knows_its_pairs():
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_sample_knows_its_pairs_and_shares_what_threads_there_are(n_jobs):
     X, y, qid = problem()
-    with LocalEngine(RankingData(X, y, qid)) as engine:
+    with LocalEngine(RankingData(X, y, qid), n_jobs) as engine:
         part = engine.sample(60)
+        assert part._pool is engine._pool
+        assert (part._pool is None) == (n_jobs == 1)  # so little is done in the calling thread
         assert part.data.n_rows == 60
         assert 0 < part.data.preferences.n_pairs < engine.data.preferences.n_pairs
         assert engine.sample(200) is None  # not worth it

@@ -161,7 +161,7 @@ class LocalEngine:
         return (3.5 + d / 30) * max(1.0, p.row.size / self.data.n_rows)
 
     def sample(self, n_rows: int) -> LocalEngine | None:
-        """An engine for a sample of the rows, on the same pool; None where rows are too few or no pair is left."""
+        """An engine for a sample of the rows, on the same threads; None where rows are too few or no pair is left."""
         if 3 * n_rows > self.data.n_rows:
             return None
         data = self.data.sample(n_rows)
