@@ -172,9 +172,7 @@ def test_directions_from_rounded_features_lead_to_the_same_optimum(loss, monkeyp
 
 
 @pytest.mark.parametrize("short", [0, 400], ids=["sorted", "direct"])
-@pytest.mark.parametrize(
-    "seed", [4, 5, 10, 12, 15, 34]
-)  # each fails where slopes exceed 1, or where rounding is left out
+@pytest.mark.parametrize("seed", [4, 5, 10, 12, 15, 34])  # seeds at which simpler bounds fail
 def test_bounds_of_the_smoothed_hinge_survive_rounding(seed, short, monkeypatch):
     monkeypatch.setattr(active, "SHORT_TO_SUM", short)
     rng = np.random.default_rng(seed)

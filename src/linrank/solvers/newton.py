@@ -52,7 +52,7 @@ class Newton:
         Whether a start from zero begins on samples of the rows.
     rounded : bool
         Whether conjugate gradients read sparse float64 features from a float32 copy, made once: half as large as X, or
-        two thirds beyond 65,536 features, and read in two thirds of the time. Gradients and certificates read X itself.
+        two thirds beyond 65,536 features, and faster to read. Gradients and certificates read X itself.
     """
 
     tol: float = 1e-3
