@@ -44,22 +44,23 @@ def count_direct(
         for level in range(first_level, last_level):
             here, above = level_ptr[level], level_ptr[level + 1]
             if v is None:
-                _count_winners(s, here, above, end, margin, c, d)
+                _count_losers(s, start, here, above, margin, c, d)
             else:
                 _weigh_partners(s, v, start, here, above, end, margin, c, d)
 
 
 @inlined
-def _count_winners(s: Any, here: int, above: int, end: int, margin: float, c: Any, d: Any) -> None:
-    winners, found = s[above:end], d[above:end]
+def _count_losers(s: Any, start: int, here: int, above: int, margin: float, c: Any, d: Any) -> None:
+    """One pass over the losers: in rankings the lower levels hold most members, and long loops are fast ones."""
+    losers, lost = s[start:here], c[start:here]
     for i in range(here, above):
         s_i = s[i]
         active = 0
-        for j in range(winners.size):
-            hit = winners[j] - s_i < margin
-            found[j] += 1.0 if hit else 0.0
+        for j in range(losers.size):
+            hit = s_i - losers[j] < margin
+            lost[j] += 1.0 if hit else 0.0
             active += 1 if hit else 0
-        c[i] = active
+        d[i] = active
 
 
 @inlined

@@ -242,22 +242,23 @@ def logistic_direct(
         start, end = level_ptr[first_level], level_ptr[last_level]
         in_range = _exponentials(s, start, end, g, up, down)
         total = 0.0
-        for level in range(first_level, last_level):
-            above = level_ptr[level + 1]
-            winners, pull, weight, rise, fall = s[above:end], g[above:end], v[above:end], up[above:end], down[above:end]
-            for i in range(level_ptr[level], above):
+        for level in range(first_level + 1, last_level):
+            here = level_ptr[level]
+            losers, push, weight = s[start:here], g[start:here], v[start:here]
+            rise, fall = up[start:here], down[start:here]
+            for i in range(here, level_ptr[level + 1]):
                 s_i, up_i, down_i, sum1, sum2 = s[i], up[i], down[i], 0.0, 0.0
                 factor = u[r] * v[i]
-                for j in range(winners.size):
-                    z = winners[j] - s_i
-                    x = min(rise[j] * down_i, up_i * fall[j]) if in_range else np.exp(-abs(z))
+                for j in range(losers.size):
+                    z = s_i - losers[j]
+                    x = min(up_i * fall[j], rise[j] * down_i) if in_range else np.exp(-abs(z))
                     even = log1p_series(x)
                     part = 1.0 / (1.0 + x)
                     slope = x * part if z > 0 else part
-                    pull[j] -= factor * weight[j] * slope
+                    push[j] += factor * weight[j] * slope
                     sum1 += weight[j] * slope
                     sum2 += weight[j] * (even + (0.0 if z > 0 else -z))
-                g[i] += factor * sum1
+                g[i] -= factor * sum1
                 total += factor * sum2
         answer += total
     return answer
@@ -288,16 +289,16 @@ def logistic_laplacian_direct(
         first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
         start, end = level_ptr[first_level], level_ptr[last_level]
         in_range = _exponentials(s, start, end, out, up, down)
-        for level in range(first_level, last_level):
-            above = level_ptr[level + 1]
-            winners, pull, weight, values = s[above:end], out[above:end], v[above:end], V[above:end]
-            rise, fall = up[above:end], down[above:end]
-            for i in range(level_ptr[level], above):
+        for level in range(first_level + 1, last_level):
+            here = level_ptr[level]
+            losers, push, weight, values = s[start:here], out[start:here], v[start:here], V[start:here]
+            rise, fall = up[start:here], down[start:here]
+            for i in range(here, level_ptr[level + 1]):
                 s_i, up_i, down_i, V_i, total, factor = s[i], up[i], down[i], V[i], 0.0, u[r] * v[i]
-                for j in range(winners.size):
-                    x = min(rise[j] * down_i, up_i * fall[j]) if in_range else np.exp(-abs(winners[j] - s_i))
+                for j in range(losers.size):
+                    x = min(up_i * fall[j], rise[j] * down_i) if in_range else np.exp(-abs(s_i - losers[j]))
                     part = 1.0 / (1.0 + x)
                     flow = weight[j] * x * part * part * (V_i - values[j])
-                    pull[j] -= factor * flow
+                    push[j] -= factor * flow
                     total += flow
                 out[i] += factor * total

@@ -33,24 +33,24 @@ def smooth_direct(
     for t in range(rankings.size):
         r = rankings[t]
         first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
-        end = level_ptr[last_level]
-        for i in range(level_ptr[first_level], end):
+        start = level_ptr[first_level]
+        for i in range(start, level_ptr[last_level]):
             g[i] = 0.0
-        for level in range(first_level, last_level):
-            above = level_ptr[level + 1]
-            winners, pull, weight = s[above:end], g[above:end], s if v is None else v[above:end]
-            for i in range(level_ptr[level], above):
+        for level in range(first_level + 1, last_level):
+            here = level_ptr[level]
+            losers, push, weight = s[start:here], g[start:here], s if v is None else v[start:here]
+            for i in range(here, level_ptr[level + 1]):
                 s_i, factor, sum0, sum1, sum2 = s[i], u[r] if v is None else u[r] * v[i], 0.0, 0.0, 0.0
-                for j in range(winners.size):
-                    z = winners[j] - s_i
+                for j in range(losers.size):
+                    z = s_i - losers[j]
                     h = m - z if z < m else 0.0
                     k = h if inside is None else min(h, m - inside)
                     v_j = 1.0 if v is None else weight[j]
-                    pull[j] -= 2.0 * a * factor * v_j * k
+                    push[j] += 2.0 * a * factor * v_j * k
                     sum0 += v_j * h
                     sum1 += v_j * k
                     sum2 += v_j * k * (2.0 * h - k)
-                g[i] += 2.0 * a * factor * sum1
+                g[i] -= 2.0 * a * factor * sum1
                 hinges += factor * sum0
                 pulls += 2.0 * a * factor * sum1
                 value += a * factor * sum2
@@ -69,22 +69,22 @@ def laplacian_direct(
     for t in range(rankings.size):
         r = rankings[t]
         first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
-        end = level_ptr[last_level]
-        for i in range(level_ptr[first_level], end):
+        start = level_ptr[first_level]
+        for i in range(start, level_ptr[last_level]):
             out[i] = 0.0
-        for level in range(first_level, last_level):
-            above = level_ptr[level + 1]
-            winners, pull, values = s[above:end], out[above:end], V[above:end]
-            weight = s if v is None else v[above:end]
-            for i in range(level_ptr[level], above):
+        for level in range(first_level + 1, last_level):
+            here = level_ptr[level]
+            losers, push, values = s[start:here], out[start:here], V[start:here]
+            weight = s if v is None else v[start:here]
+            for i in range(here, level_ptr[level + 1]):
                 s_i, factor, V_i, total = s[i], 2.0 * a * (u[r] if v is None else u[r] * v[i]), V[i], 0.0
-                for j in range(winners.size):
-                    z = winners[j] - s_i
+                for j in range(losers.size):
+                    z = s_i - losers[j]
                     second = 1.0 if z < m else 0.0
                     if inside is not None:
                         second -= 1.0 if z < inside else 0.0
                     flow = (1.0 if v is None else weight[j]) * second * (V_i - values[j])
-                    pull[j] -= factor * flow
+                    push[j] -= factor * flow
                     total += flow
                 out[i] += factor * total
 
