@@ -1,8 +1,7 @@
 """Newton's method for smooth losses, and for the hinge by smoothing it.
 
-Directions come from conjugate gradients on Hessian products. Where an exact d x d Hessian can be had and conjugate
-gradients take longer than it would cost, it is built once and its Cholesky factor preconditions them from then on; it
-is built anew when even so they need more than a few steps. The line search works in score space.
+A start from zero begins on samples of the rows, which leave the factor of their Hessian, too, to all rows
+(`_directions.py`). The line search works in score space.
 
 The certificate of a smooth objective is |grad f|^2 / (2 alpha), by strong convexity. The hinge is rounded off
 (`_smoothing.py`) over a width that shrinks when most of the certified gap is due to it.
@@ -12,10 +11,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._errors import ParameterError
 from .._objective import Objective, Point, zeros
@@ -23,15 +22,14 @@ from .._preferences import FloatArray
 from .._smoothing import SmoothedHinge
 from ._base import Callback, Iteration, Solution, Status, check_limits, ending
 from ._best import STALL, Best
+from ._directions import Directions, Known
 from ._line import search
 
-#: Steps of conjugate gradients after which a preconditioner is out of date, unless a new one would cost twice as many.
-STALE = 4
-#: Relative residual at which conjugate gradients stop.
-FORCING = 0.1
 #: Rows of the samples on which a start from zero begins, and how many of them a feature needs to be told apart.
 SAMPLES = (5_000, 25_000, 125_000)
 ROWS_A_FEATURE = 20
+#: Least width of smoothing at which a sample's Hessian is built: in a narrower band it has too few pairs.
+WIDE = 0.25
 #: The gap to which samples are solved, relative to f(0).
 ROUGH = 1e-3
 
@@ -71,18 +69,15 @@ class Newton:
     ) -> Solution:
         """Minimise from `start`: weights or an earlier solution; from zero, over growing samples of the rows first."""
         given = start.w if isinstance(start, Solution) else start
-        run = _Run(
-            zeros(objective) if given is None else given, _Directions(self.hessian, self.rounded), time.perf_counter()
-        )
-        if isinstance(start, Solution) and isinstance(start.state, _Kept):
-            run.directions.H, run.directions.earlier, run.mu = start.state.H, start.state.steps, start.state.mu
+        kept = start.state if isinstance(start, Solution) and isinstance(start.state, _Kept) else _Kept()
+        directions = Directions(self.hessian, self.rounded, kept.known)
+        run = _Run(zeros(objective) if given is None else given, directions, time.perf_counter(), kept.mu)
         target = self.tol * objective.value_at_zero
         if given is None and self.samples:
             for part in _samples(objective):
                 self._descend(part, run, max(target, ROUGH * objective.value_at_zero), None, rough=True)
-        run.directions.steps = 0  # those on samples were cheap
         tracker = self._descend(objective, run, target, callback)
-        kept = _Kept(run.directions.H, run.directions.earlier + run.directions.steps, run.mu)
+        kept = _Kept(directions.known, run.mu)
         return Solution(tracker.w, tracker.value, tracker.gap, run.status, run.history, kept)
 
     def _descend(
@@ -106,24 +101,21 @@ class Newton:
             status = ending(converged, still >= STALL, len(run.history), self.max_iter)
             if status is not None:
                 run.status, run.w, run.mu = status, tracker.w, tracker.mu
-                if rough and run.directions.H is not None:
-                    run.directions.renew(point)  # cheap here, and it will serve for all rows
+                if rough and run.directions.slow:
+                    run.directions.renew(tracker.widened(point))  # cheap here, and it will serve for all rows
                 return tracker
             point = tracker.refine(point, target, decrement)
             line = point.along(run.directions.at(point, rough))
             trial = search(line, 1.0)
-            # About how far f was above its minimum before this step, if the quadratic model held all the way.
-            decrement = -0.5 * line.slope if 0.9 < trial.t < 1.1 else np.inf
+            decrement = run.directions.decrement(line.slope, trial.t, rough)
             point = line.point(trial)
 
 
-@dataclass(frozen=True)
-class _Kept:
+class _Kept(NamedTuple):
     """What a solution leaves to a start from it, for whatever alpha."""
 
-    H: FloatArray | None  # the mean loss's last exact Hessian
-    steps: int  # of conjugate gradients made without one, in all fits so far
-    mu: float
+    known: Known = Known()
+    mu: float = 1.0
 
 
 @dataclass
@@ -131,9 +123,9 @@ class _Run:
     """What is carried from one sample of the rows to the next."""
 
     w: FloatArray
-    directions: _Directions
+    directions: Directions
     begin: float
-    mu: float = 1.0
+    mu: float
     status: Status = Status.MAX_ITER
     history: list[Iteration] = field(default_factory=list)
 
@@ -159,6 +151,10 @@ class _Smooth(Best):
 
     def refine(self, point: Point, target: float, decrement: float) -> Point:
         """The point to step from."""
+        return point
+
+    def widened(self, point: Point) -> Point:
+        """The point at which a sample tells most of the curvature."""
         return point
 
 
@@ -205,79 +201,8 @@ class _Smoothed:
         self.objective, self.smooth_value = self.smoothed.objective, np.inf
         return self.objective.at_scores(point.w, point.scores, point.steps)
 
-
-class _Directions:
-    """Newton directions, with a Cholesky factor as preconditioner once it pays."""
-
-    def __init__(self, hessian: str, rounded: bool) -> None:
-        self.hessian, self.rounded = hessian, rounded
-        self.H: FloatArray | None = None  # of the mean loss: with any alpha added it makes a preconditioner
-        self.factor: FloatArray | None = None  # Cholesky's, lower
-        self.alpha = np.nan  # the factor's
-        self.steps, self.earlier = 0, 0  # of conjugate gradients without a factor: in this fit, in those before
-
-    def at(self, point: Point, rough: bool = False) -> FloatArray:
-        """An approximate solution of H d = -gradient; `rough`: on a sample, whose factor will serve for all rows."""
-        cost = None if self.hessian == "products" else point.hessian_steps
-        if cost is not None and self.hessian == "exact":
-            return self._exact(point)
-        limit = 10 * point.w.size + 100
-        if cost is not None:
-            if self.H is not None and self.alpha != point.objective.alpha:
-                self._factorise(point.objective.alpha)
-            limit = max(STALE, int(self._patience(cost, rough)))
-        direction, solved = self._conjugate_gradients(point, limit)
-        return direction if solved or cost is None else self._exact(point)
-
-    def _patience(self, cost: float, rough: bool) -> float:
-        """Steps of conjugate gradients before an exact Hessian is built, which costs as much as `cost` of them."""
-        if rough:
-            return cost / 8
-        # Along a path of alphas, what the fits before could have saved by one counts as well.
-        return cost / 2 if self.factor is not None else cost - self.earlier
-
-    def renew(self, point: Point) -> None:
-        """Build the exact Hessian and its factor."""
-        self.H = point.risk_hessian()
-        self._factorise(point.objective.alpha)
-
-    def _exact(self, point: Point) -> FloatArray:
-        self.renew(point)
-        if self.factor is None:
-            return self._conjugate_gradients(point, 10 * point.w.size + 100)[0]
-        return -self._precondition(point.gradient)
-
-    def _factorise(self, alpha: float) -> None:
-        assert self.H is not None
-        self.alpha = alpha
-        self.factor, failed = dpotrf(self.H + alpha * np.eye(len(self.H)), lower=1)
-        if failed:  # indefinite by rounding: conjugate gradients cope
-            self.H = self.factor = None
-
-    def _precondition(self, r: FloatArray) -> FloatArray:
-        if self.factor is None:
-            return r
-        z: FloatArray = dpotrs(self.factor, r, lower=1)[0]
-        return z
-
-    def _conjugate_gradients(self, point: Point, limit: int) -> tuple[FloatArray, bool]:
-        r = -point.gradient
-        x, z = np.zeros_like(r), self._precondition(r)
-        p, rz = z, float(r @ z)
-        # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
-        multiply = point.rounded_hessian_product if self.rounded else point.hessian_product
-        goal, plain_goal = FORCING**2 * rz, FORCING**2 * float(r @ r)
-        for _ in range(limit):
-            self.steps += self.factor is None
-            Hp = multiply(p)
-            curvature = float(p @ Hp)
-            if not curvature > 0:
-                break
-            step = rz / curvature
-            x, r = x + step * p, r - step * Hp
-            z = self._precondition(r)
-            rz, before = float(r @ z), rz
-            if rz <= goal and float(r @ r) <= plain_goal:
-                return x, True
-            p = z + (rz / before) * p
-        return x, False
+    def widened(self, point: Point) -> Point:
+        """The point at which a sample tells most of the curvature: smoothed so much that it counts enough pairs."""
+        if self.mu >= WIDE:
+            return point
+        return replace(self.smoothed, mu=WIDE).objective.at_scores(point.w, point.scores, point.steps)

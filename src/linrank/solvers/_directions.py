@@ -1,0 +1,177 @@
+"""Newton directions for smooth objectives.
+
+Without a factor they come from conjugate gradients on Hessian products. Where an exact d x d Hessian can be had and
+those take longer than it would cost, it is built, and from then on its Cholesky factor, corrected by the steps taken
+since (`_secants.py`), gives directions for nothing. It is built anew when steps with it have taken as long as that
+would and gained less. A factor serves for many points, for any alpha, and that of a sample of the rows for all rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from .._objective import Objective, Point
+from .._preferences import FloatArray
+from ._secants import Secants
+
+#: Relative residual at which conjugate gradients stop.
+FORCING = 0.1
+#: Steps of conjugate gradients before an exact Hessian is built, though it cost fewer; on samples, fewer are not tried.
+FEWEST = 4
+#: Steps with a factor out of date before conjugate gradients take over, where a new one cannot be had.
+PATIENCE = 6
+#: What an exact Hessian is expected to make of the distance to the minimum.
+GAIN = 0.01
+#: What a step makes of it where the factor is as good as a sample's can be, and where the factor still can be trusted.
+FAST, STEADY = 0.03, 0.3
+
+
+class Known(NamedTuple):
+    """What is known of the mean loss's curvature: it serves for any alpha."""
+
+    H: FloatArray | None = None  # the last exact Hessian
+    pairs: tuple[tuple[FloatArray, FloatArray], ...] = ()  # what steps since then have shown
+    steps: int = 0  # of conjugate gradients made without one, in all fits so far
+
+
+class Directions:
+    """Approximate solutions of H d = -gradient at one point after the other."""
+
+    def __init__(self, hessian: str, rounded: bool, known: Known) -> None:
+        self.hessian, self.rounded = hessian, rounded
+        self.H, self.secants, self.earlier = known.H, Secants(known.pairs), known.steps
+        self.steps = 0  # of conjugate gradients without a factor, in this fit
+        self.factor: FloatArray | None = None  # Cholesky's, lower
+        self.alpha = np.nan  # the factor's
+        self.watch = _Watch()
+        self.solved = False  # whether the last direction was solved for
+
+    @property
+    def known(self) -> Known:
+        """What a start from here can use."""
+        return Known(self.H, tuple(self.secants.pairs), self.earlier + self.steps)
+
+    def at(self, point: Point, rough: bool = False) -> FloatArray:
+        """The direction at a point; `rough`: on a sample, whose factor will serve for all rows."""
+        cost = None if self.hessian == "products" else point.hessian_steps
+        if self.hessian == "exact" and cost is not None:
+            return self._exact(point)
+        if self.H is not None and self.alpha != point.objective.alpha:
+            self._factorise(point.objective.alpha)
+        if self.factor is not None:
+            return self._quasi_newton(point, cost)
+        if cost is None:
+            return self._conjugate_gradients(point, _limit(point))[0]
+        # Along a path of alphas, what the fits before could have saved by an exact Hessian counts as well.
+        limit = int(cost / 8) if rough else max(FEWEST, int(cost - self.earlier))
+        if limit >= FEWEST:
+            direction, solved = self._conjugate_gradients(point, limit)
+            if solved:
+                return direction
+        return self._exact(point)
+
+    def decrement(self, slope: float, t: float, rough: bool = False) -> float:
+        """About how far f was above its minimum before a step of length t; infinite where that cannot be told."""
+        if rough:
+            return -0.5 * slope * max(t * t, 1.0 / t)
+        if self.solved:
+            return -0.5 * slope if 0.9 < t < 1.1 else np.inf
+        return -0.5 * slope * max(t, 1.0) if self.watch.steady(t) else np.inf
+
+    @property
+    def slow(self) -> bool:
+        """Whether the last steps gained less than they would with a new factor."""
+        return self.factor is not None and self.watch.ratio > FAST
+
+    def renew(self, point: Point) -> None:
+        """Build the exact Hessian and its factor."""
+        self.H = point.risk_hessian()
+        self.secants = Secants()
+        self._factorise(point.objective.alpha)
+
+    def _quasi_newton(self, point: Point, cost: float | None) -> FloatArray:
+        self.secants.note(point)
+        direction = self.secants.apply(self._precondition, -point.gradient, self.alpha)
+        self.solved = False
+        if not self.watch.lost(point, direction, PATIENCE if cost is None else cost):
+            return direction
+        return self._conjugate_gradients(point, _limit(point))[0] if cost is None else self._exact(point)
+
+    def _exact(self, point: Point) -> FloatArray:
+        self.renew(point)
+        if self.factor is None:
+            return self._conjugate_gradients(point, _limit(point))[0]
+        self.secants.note(point)
+        self.solved = True
+        return -self._precondition(point.gradient)
+
+    def _factorise(self, alpha: float) -> None:
+        assert self.H is not None
+        self.alpha = alpha
+        self.factor, failed = dpotrf(self.H + alpha * np.eye(len(self.H)), lower=1)
+        if failed:  # indefinite by rounding: conjugate gradients cope
+            self.H = self.factor = None
+
+    def _precondition(self, r: FloatArray) -> FloatArray:
+        if self.factor is None:
+            return r
+        z: FloatArray = dpotrs(self.factor, r, lower=1)[0]
+        return z
+
+    def _conjugate_gradients(self, point: Point, limit: int) -> tuple[FloatArray, bool]:
+        self.solved = True
+        r = -point.gradient
+        x, z = np.zeros_like(r), self._precondition(r)
+        p, rz = z, float(r @ z)
+        # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
+        multiply = point.rounded_hessian_product if self.rounded else point.hessian_product
+        goal, plain_goal = FORCING**2 * rz, FORCING**2 * float(r @ r)
+        for _ in range(limit):
+            self.steps += self.factor is None
+            Hp = multiply(p)
+            curvature = float(p @ Hp)
+            if not curvature > 0:
+                break
+            step = rz / curvature
+            x, r = x + step * p, r - step * Hp
+            z = self._precondition(r)
+            rz, before = float(r @ z), rz
+            if rz <= goal and float(r @ r) <= plain_goal:
+                return x, True
+            p = z + (rz / before) * p
+        return x, False
+
+
+def _limit(point: Point) -> int:
+    """Steps of conjugate gradients after which rounding is to blame."""
+    return 10 * point.w.size + 100
+
+
+class _Watch:
+    """How fast steps with one factor approach the minimum."""
+
+    def __init__(self) -> None:
+        self.objective: Objective | None = None
+        self.first, self.steps = np.inf, 0  # the decrement when counting began, and the steps since
+        self.last, self.ratio = np.inf, np.inf  # the last decrement, and what became of the one before
+        self.run = 0  # of steps that went well
+
+    def lost(self, point: Point, direction: FloatArray, cost: float) -> bool:
+        """Whether steps took as long as a new factor, which costs `cost` of them, and gained less than it would."""
+        decrement = -float(point.gradient @ direction)  # about twice the distance to the minimum
+        same = point.objective is self.objective
+        self.ratio, self.last = decrement / self.last if same and self.last > 0 else np.inf, decrement
+        self.steps += 1
+        gained = decrement <= GAIN * self.first
+        if same and not gained and self.steps <= cost:
+            return False
+        self.objective, self.first, self.steps = point.objective, decrement, 0
+        return same and not gained
+
+    def steady(self, t: float) -> bool:
+        """Whether the last steps went as expected, one of length t included."""
+        self.run = self.run + 1 if self.ratio <= STEADY and 0.5 <= t <= 2.0 else 0
+        return self.run > 1

@@ -1,0 +1,46 @@
+"""A preconditioner corrected by what the last steps have shown: the two loops of limited-memory BFGS."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from .._objective import Point
+from .._preferences import FloatArray
+
+#: Steps that are remembered.
+MEMORY = 12
+
+
+class Secants:
+    """The last steps s and what they did to the gradient, y: the inverse Hessian takes y to s.
+
+    Kept is what they did to the mean loss's gradient, so that they serve for any alpha.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[FloatArray, FloatArray]] = ()) -> None:
+        self.pairs = deque(pairs, maxlen=MEMORY)
+        self._last: Point | None = None
+
+    def note(self, point: Point) -> None:
+        """Take note of a point; if the one before was of the same objective, of the step between them."""
+        last, self._last = self._last, point
+        if last is not None and last.objective is point.objective:
+            s, y = point.w - last.w, point.risk_gradient - last.risk_gradient
+            if float(s @ y) > 0:
+                self.pairs.append((s, y))
+
+    def apply(self, precondition: Callable[[FloatArray], FloatArray], r: FloatArray, alpha: float) -> FloatArray:
+        """The corrected preconditioner times r."""
+        pairs = [(s, y + alpha * s) for s, y in self.pairs]
+        parts = []
+        for s, y in reversed(pairs):
+            parts.append(float(s @ r) / float(s @ y))
+            r = r - parts[-1] * y
+        z = precondition(r)
+        if pairs:  # the preconditioner may be too large or too small as a whole
+            s, y = pairs[-1]
+            z = z * (float(s @ y) / float(y @ precondition(y)))
+        for (s, y), part in zip(pairs, reversed(parts), strict=True):
+            z = z + (part - float(y @ z) / float(s @ y)) * s
+        return z
