@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from ._preferences import FloatArray
+from .kernels.products import absolute_dot
 from .losses import Curvature, Loss, LossPoint
 
 #: After so many steps along lines, scores are computed from w anew: rounding must not add up.
@@ -117,18 +118,18 @@ class Point:
         """A (sub)gradient of the mean loss: one product with X^T, when first asked for."""
         return self.objective.back(self.loss.gradient)
 
-    @property
+    @cached_property
     def value(self) -> float:
         """f(w)."""
         return self.risk + 0.5 * self.objective.alpha * float(self.w @ self.w)
 
-    @property
+    @cached_property
     def rounding(self) -> float:
         """About how far rounding, and the loss's own error, may have moved the value: certificates add it."""
-        terms = self.risk + float(np.abs(self.loss.gradient) @ np.abs(self.scores))
+        terms = self.risk + absolute_dot(self.loss.gradient, self.scores)
         return 4.0 * float(np.finfo(np.float64).eps) * (self.value + terms) + self.loss.error
 
-    @property
+    @cached_property
     def gradient(self) -> FloatArray:
         """A (sub)gradient of f at w."""
         return self.risk_gradient + self.objective.alpha * self.w
@@ -209,7 +210,7 @@ class Line:
     d: FloatArray
     score_d: FloatArray  # X d
 
-    @property
+    @cached_property
     def slope(self) -> float:
         """Slope at t = 0."""
         return float(self.start.loss.gradient @ self.score_d) + self.start.objective.alpha * float(
@@ -219,7 +220,8 @@ class Line:
     def at(self, t: float) -> Trial:
         """Value and slope at t, in score space."""
         objective, start = self.start.objective, self.start
-        scores = start.scores + t * self.score_d
+        scores = t * self.score_d
+        scores += start.scores
         loss = objective.engine.loss_at(objective.loss, scores)
         risk_slope = float(loss.gradient @ self.score_d)
         wd, dd = float(start.w @ self.d), float(self.d @ self.d)

@@ -84,6 +84,11 @@ class Preferences:
         return np.ones(self.row.size) if self.v is None else self.v
 
     @cached_property
+    def longest(self) -> int:
+        """Most members of a ranking."""
+        return int(np.diff(self.ranking_ptr).max())
+
+    @cached_property
     def in_order(self) -> bool:
         """Whether the members are rows 0, 1, 2, ..."""
         return bool(np.all(self.row == np.arange(self.row.size)))

@@ -150,13 +150,12 @@ class LocalEngine:
         ``benchmarks/run.py hessian`` holds against measured costs.
         """
         p = self.data.preferences
-        longest = int(np.diff(p.ranking_ptr).max())
         d = self.data.n_features
         if sp.issparse(self.data.X) or d > MAX_HESSIAN:
             return None
         if loss.hessian_by_columns:
             return float(d)
-        if longest * d > LARGEST_RANKING:
+        if p.longest * d > LARGEST_RANKING:
             return None
         return (3.5 + d / 30) * max(1.0, p.row.size / self.data.n_rows)
 

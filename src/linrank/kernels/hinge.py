@@ -57,6 +57,13 @@ def ranking_sums(v: Any, u: Any, ranking_ptr: Any, c: Any, out: Any) -> None:
 
 
 @kernel
+def gather(row: Any, values: Any, first: int, last: int, out: Any) -> None:
+    """out[i] = values[row[i]] for members first ... last - 1. O(members); np.take would convert the indices first."""
+    for i in range(first, last):
+        out[i] = values[row[i]]
+
+
+@kernel
 def scatter_add(row: Any, values: Any, factor: float, first: int, last: int, out: Any) -> None:
     """out[row[i]] += factor * values[i] for members first ... last - 1. O(members)."""
     for i in range(first, last):

@@ -40,6 +40,15 @@ def column_sums(A: Any, x: Any, first: int, last: int, left: int, right: int, ou
             part[j] += x_i * row[j]
 
 
+@summing_kernel
+def absolute_dot(x: Any, y: Any) -> float:
+    """Sum of |x_i y_i|. O(size)."""
+    total = 0.0
+    for i in range(x.size):
+        total += abs(x[i] * y[i])
+    return total
+
+
 @kernel
 def csr_dot(data: Any, indices: Any, indptr: Any, w: Any, first: int, last: int, out: Any) -> None:
     """out[i] = sum_j X_ij w_j for rows first <= i < last. O(non-zeros).

@@ -171,6 +171,8 @@ def ask_row(X: Any, i: int) -> None:
 
 @inlined
 def read_row(X: Any, root: Any, i: int, rows: Any, at: int) -> None:
-    """rows[at] = X[i] root^2."""
+    """rows[at] = X[i] root^2, then zeros."""
     for f in range(X.shape[1]):
         rows[at, f] = X[i, f] * root[f] * root[f]
+    for f in range(X.shape[1], rows.shape[1]):
+        rows[at, f] = 0.0

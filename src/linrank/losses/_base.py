@@ -13,7 +13,7 @@ from .._data import RankingData
 from .._preferences import FloatArray, Preferences
 from ..kernels import active
 from ..kernels._scratch import Scratch
-from ..kernels.hinge import scatter_add
+from ..kernels.hinge import gather, scatter_add
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class Loss(ABC):
 def gather_block(scores: FloatArray, preferences: Preferences, block: int, out: FloatArray) -> None:
     """Bring the rows' scores into the members' order, for the members of a block."""
     first, last = preferences.ranking_ptr[preferences.blocks[block : block + 2]]
-    np.take(scores, preferences.row[first:last], out=out[first:last], mode="clip")  # "raise" would make a copy first
+    gather(preferences.row, scores, first, last, out)
 
 
 def evaluate_blocks(

@@ -173,7 +173,7 @@ class PairCurvature(Curvature):
         with p.scratch.lend() as scratch:
             shapes = {"rows": step + 1, "E": step, "tree": int(n_levels.max()) + 1}
             rows, E, tree = (
-                scratch.zeros(f"Hessian {name}", k * width, np.float64).reshape(k, width) for name, k in shapes.items()
+                scratch.take(f"Hessian {name}", k * width, np.float64).reshape(k, width) for name, k in shapes.items()
             )
             for start in range(0, here.stop - here.start, step):
                 end = min(start + step, here.stop - here.start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from .._objective import Point
+from .._objective import Objective, Point
 from .._preferences import FloatArray
 
 #: Steps that are remembered.
@@ -20,13 +20,13 @@ class Secants:
 
     def __init__(self, pairs: Iterable[tuple[FloatArray, FloatArray]] = ()) -> None:
         self.pairs = deque(pairs, maxlen=MEMORY)
-        self._last: Point | None = None
+        self._last: tuple[Objective, FloatArray, FloatArray] | None = None
 
     def note(self, point: Point) -> None:
         """Take note of a point; if the one before was of the same objective, of the step between them."""
-        last, self._last = self._last, point
-        if last is not None and last.objective is point.objective:
-            s, y = point.w - last.w, point.risk_gradient - last.risk_gradient
+        last, self._last = self._last, (point.objective, point.w, point.risk_gradient)
+        if last is not None and last[0] is point.objective:
+            s, y = point.w - last[1], point.risk_gradient - last[2]
             if float(s @ y) > 0:
                 self.pairs.append((s, y))
 

@@ -23,7 +23,7 @@ from .._smoothing import SmoothedHinge
 from ._base import Callback, Iteration, Solution, Status, check_limits, ending
 from ._best import STALL, Best
 from ._directions import Directions, Known
-from ._line import search
+from ._line import FLAT, FLAT_ENOUGH, search
 
 #: Rows of the samples on which a start from zero begins, and how many of them a feature needs to be told apart.
 SAMPLES = (5_000, 25_000, 125_000)
@@ -106,7 +106,7 @@ class Newton:
                 return tracker
             point = tracker.refine(point, target, decrement)
             line = point.along(run.directions.at(point, rough))
-            trial = search(line, 1.0)
+            trial = search(line, 1.0, FLAT if run.directions.solved else FLAT_ENOUGH)
             decrement = run.directions.decrement(line.slope, trial.t, rough)
             point = line.point(trial)
 
