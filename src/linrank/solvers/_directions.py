@@ -47,6 +47,7 @@ class Directions:
         self.factor: FloatArray | None = None  # Cholesky's, lower
         self.alpha = np.nan  # the factor's
         self.watch = _Watch()
+        self.failed = False  # whether the factor and the last steps led nowhere
         self.solved = False  # whether the last direction was solved for
 
     @property
@@ -61,17 +62,28 @@ class Directions:
             return self._exact(point)
         if self.H is not None and self.alpha != point.objective.alpha:
             self._factorise(point.objective.alpha)
-        if self.factor is not None:
-            return self._quasi_newton(point, cost)
+        if self.factor is not None and not self.failed:
+            self.secants.note(point)
+            direction = self.secants.apply(self._precondition, -point.gradient, self.alpha)
+            self.solved = False
+            self.failed = self.watch.lost(point, direction, PATIENCE if cost is None else cost)
+            if not self.failed:
+                return direction
         if cost is None:
             return self._conjugate_gradients(point, _limit(point))[0]
-        # Along a path of alphas, what the fits before could have saved by an exact Hessian counts as well.
-        limit = int(cost / 8) if rough else max(FEWEST, int(cost - self.earlier))
+        limit = self._patience(cost, rough)
         if limit >= FEWEST:
             direction, solved = self._conjugate_gradients(point, limit)
             if solved:
                 return direction
         return self._exact(point)
+
+    def _patience(self, cost: float, rough: bool) -> int:
+        """Steps of conjugate gradients before an exact Hessian is built, which costs as much as `cost` of them."""
+        if self.factor is not None:
+            return max(FEWEST, int(cost / 2))
+        # Along a path of alphas, what the fits before could have saved by an exact Hessian counts as well.
+        return int(cost / 8) if rough else max(FEWEST, int(cost - self.earlier))
 
     def decrement(self, slope: float, t: float, rough: bool = False) -> float:
         """About how far f was above its minimum before a step of length t; infinite where that cannot be told."""
@@ -91,14 +103,6 @@ class Directions:
         self.H = point.risk_hessian()
         self.secants = Secants()
         self._factorise(point.objective.alpha)
-
-    def _quasi_newton(self, point: Point, cost: float | None) -> FloatArray:
-        self.secants.note(point)
-        direction = self.secants.apply(self._precondition, -point.gradient, self.alpha)
-        self.solved = False
-        if not self.watch.lost(point, direction, PATIENCE if cost is None else cost):
-            return direction
-        return self._conjugate_gradients(point, _limit(point))[0] if cost is None else self._exact(point)
 
     def _exact(self, point: Point) -> FloatArray:
         self.renew(point)
