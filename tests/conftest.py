@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from hypothesis import settings  # noqa: E402
 
 settings.register_profile("linrank", deadline=None, print_blob=True)
 settings.load_profile("linrank")
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 

@@ -81,7 +81,7 @@ class RankingData:
             X.shape[0], y, qid, sample_weight, query_weight, pairs, preferences, query_weighting
         )
         used = np.zeros(grades.n_queries, dtype=bool)
-        used[grades.query[built.row]] = True
+        used[grades.query[built.row[built.ranking_ptr[:-1]]]] = True  # a ranking is of one query
         without = int(grades.n_queries - used.sum())
         if without:
             logger.info("%d of %d queries have no pair: they are skipped in training", without, grades.n_queries)
@@ -126,8 +126,10 @@ class RankingData:
 
     def sample(self, n_rows: int) -> RankingData | None:
         """Some n_rows of the rows, drawn at random but always the same; None if no pair is left among them."""
-        chosen = np.random.default_rng(0).choice(self.n_rows, min(n_rows, self.n_rows), replace=False, shuffle=False)
-        return self.part(np.sort(chosen))
+        chosen = np.zeros(self.n_rows, dtype=bool)
+        rng = np.random.default_rng(0)
+        chosen[rng.choice(self.n_rows, min(n_rows, self.n_rows), replace=False, shuffle=False)] = True
+        return self.part(np.flatnonzero(chosen))
 
     def fingerprint(self) -> str:
         """Digest of all that the empirical risk depends on: planes are kept only for the same data."""

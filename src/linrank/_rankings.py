@@ -103,8 +103,8 @@ def restrict(p: Preferences, rows: IntArray, n_rows: int) -> Preferences | None:
 
     `n_pairs` counts a pair that is given twice twice.
     """
-    number = np.full(n_rows, -1, dtype=np.int64)
-    number[rows] = np.arange(rows.size)
+    number = np.full(n_rows, -1, dtype=np.int32)
+    number[rows] = np.arange(rows.size, dtype=np.int32)
     member = np.flatnonzero(number[p.row] >= 0)
     level = np.searchsorted(p.level_ptr, member, side="right") - 1
     ranking = np.searchsorted(p.ranking_levels, level, side="right") - 1
@@ -133,10 +133,11 @@ def restrict(p: Preferences, rows: IntArray, n_rows: int) -> Preferences | None:
 def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     assert grades.level is not None
     member = np.arange(grades.query.size)
-    keep = _positive(grades, member)
-    member = member[keep]
     n_levels = int(grades.level.max(initial=0)) + 1
-    key = grades.query[member] * n_levels + grades.level[member]
+    key = grades.query * n_levels + grades.level
+    if grades.v is not None or grades.u is not None:
+        keep = _positive(grades, member)
+        member, key = member[keep], key[keep]
     if np.any(key[1:] < key[:-1]):
         order = stable_order(key)
         member, key = member[order], key[order]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._jit import kernel
 
 
@@ -60,11 +62,11 @@ def ranking_sums(v: Any, u: Any, ranking_ptr: Any, c: Any, out: Any) -> None:
 def gather(row: Any, values: Any, first: int, last: int, out: Any) -> None:
     """out[i] = values[row[i]] for members first ... last - 1. O(members); np.take would convert the indices first."""
     for i in range(first, last):
-        out[i] = values[row[i]]
+        out[i] = values[np.uint32(row[i])]  # unsigned: no test for negative ones
 
 
 @kernel
 def scatter_add(row: Any, values: Any, factor: float, first: int, last: int, out: Any) -> None:
     """out[row[i]] += factor * values[i] for members first ... last - 1. O(members)."""
     for i in range(first, last):
-        out[row[i]] += factor * values[i]
+        out[np.uint32(row[i])] += factor * values[i]

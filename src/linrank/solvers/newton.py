@@ -76,6 +76,7 @@ class Newton:
         if given is None and self.samples:
             for part in _samples(objective):
                 self._descend(part, run, max(target, ROUGH * objective.value_at_zero), None, rough=True)
+            directions.steps = 0  # those on samples were cheap
         tracker = self._descend(objective, run, target, callback)
         kept = _Kept(directions.known, run.mu)
         return Solution(tracker.w, tracker.value, tracker.gap, run.status, run.history, kept)
@@ -106,10 +107,7 @@ class Newton:
                     run.directions.renew(tracker.widened(point))  # cheap here, and it will serve for all rows
                 return tracker
             point = tracker.refine(point, target, decrement)
-            line = point.along(run.directions.at(point, rough))
-            trial = search(line, 1.0, FLAT if run.directions.solved else FLAT_ENOUGH)
-            decrement = run.directions.decrement(line.slope, trial.t, rough)
-            point = line.point(trial)
+            point, decrement = run.step(point, rough)
 
 
 class _Kept(NamedTuple):
@@ -129,6 +127,12 @@ class _Run:
     mu: float
     status: Status = Status.MAX_ITER
     history: list[Iteration] = field(default_factory=list)
+
+    def step(self, point: Point, rough: bool) -> tuple[Point, float]:
+        """The next point, and about how far f was above its minimum at the last."""
+        line = point.along(self.directions.at(point, rough))
+        trial = search(line, 1.0, FLAT if self.directions.solved else FLAT_ENOUGH)
+        return line.point(trial), self.directions.decrement(line.slope, trial.t, rough)
 
 
 def _samples(objective: Objective) -> Iterator[Objective]:
