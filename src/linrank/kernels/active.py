@@ -19,7 +19,7 @@ from ._scratch import Scratch
 from ._vector import FLOAT_LANES, LANES
 from .sorting import sort_scores
 
-SHORT = 200
+SHORT = 300
 FEW_LEVELS = 1024
 FEW_LEVELS_TO_SUM = 12
 #: The same as SHORT for losses that sum as well as count.

@@ -34,7 +34,7 @@ class Known(NamedTuple):
 
     H: FloatArray | None = None  # the last exact Hessian
     pairs: tuple[tuple[FloatArray, FloatArray], ...] = ()  # what steps since then have shown
-    steps: int = 0  # of conjugate gradients made without one, in all fits so far
+    steps: int = 0  # that another might have saved, in all fits since then
 
 
 class Directions:
@@ -43,7 +43,7 @@ class Directions:
     def __init__(self, hessian: str, rounded: bool, known: Known) -> None:
         self.hessian, self.rounded = hessian, rounded
         self.H, self.secants, self.earlier = known.H, Secants(known.pairs), known.steps
-        self.steps = 0  # of conjugate gradients without a factor, in this fit
+        self.steps = 0  # in this fit, of conjugate gradients without a factor or slow ones with it
         self.factor: FloatArray | None = None  # Cholesky's, lower
         self.alpha = np.nan  # the factor's
         self.watch = _Watch()
@@ -67,6 +67,9 @@ class Directions:
             direction = self.secants.apply(self._precondition, -point.gradient, self.alpha)
             self.solved = False
             self.failed = self.watch.lost(point, direction, PATIENCE if cost is None else cost)
+            self.steps += self.watch.ratio > FAST
+            if cost is not None and self.earlier > cost:  # what fits before could have saved counts as well
+                return self._exact(point)
             if not self.failed:
                 return direction
         if cost is None:
@@ -82,7 +85,6 @@ class Directions:
         """Steps of conjugate gradients before an exact Hessian is built, which costs as much as `cost` of them."""
         if self.factor is not None:
             return max(FEWEST, int(cost / 2))
-        # Along a path of alphas, what the fits before could have saved by an exact Hessian counts as well.
         return int(cost / 8) if rough else max(FEWEST, int(cost - self.earlier))
 
     def decrement(self, slope: float, t: float, rough: bool = False) -> float:
@@ -101,7 +103,7 @@ class Directions:
     def renew(self, point: Point) -> None:
         """Build the exact Hessian and its factor."""
         self.H = point.risk_hessian()
-        self.secants = Secants()
+        self.secants, self.earlier, self.steps = Secants(), 0, 0
         self._factorise(point.objective.alpha)
 
     def _exact(self, point: Point) -> FloatArray:
