@@ -300,6 +300,15 @@ def test_tiny_alpha_on_few_rows_converges(seed, loss):
         assert LinearRanker(loss, alpha).fit(X, y).status_ == "converged"
 
 
+def test_directions_that_are_good_for_a_very_short_step_only():
+    """With few bent pairs and a tiny alpha, a Newton step of length 1 leads far beyond where its model holds."""
+    X, y, _ = make_ranking(30, 25, 1, None, seed=5, noise=3.0)
+    ranker = LinearRanker("hinge", 1e-9, solver="newton").fit(X, y)
+    bundle = LinearRanker("hinge", 1e-9, solver="bundle", tol=1e-6).fit(X, y)
+    assert ranker.status_ == "converged"
+    assert ranker.objective_ == pytest.approx(bundle.objective_, abs=1e-3)
+
+
 def test_blas_threads_are_given_back_when_fits_overlap():
     from threadpoolctl import threadpool_info
 

@@ -10,6 +10,8 @@ from .._objective import Line, Trial
 #: directions that come for nothing: the next one costs little more than another evaluation on this line.
 FLAT, FLAT_ENOUGH = 0.3, 0.75
 MAX_TRIALS = 12
+#: The same as long as none of them descends: a direction may be good for a very short step only.
+MAX_ASCENTS = 60
 
 
 def search(line: Line, first: float, flat: float = FLAT) -> Trial:
@@ -23,7 +25,9 @@ def search(line: Line, first: float, flat: float = FLAT) -> Trial:
         return line.at(1.0)
     low, slope_low, high, slope_high = 0.0, slope_0, np.inf, np.inf
     t, best = first, None
-    for _ in range(MAX_TRIALS):
+    for n in range(MAX_ASCENTS):
+        if n >= MAX_TRIALS and best is not None and best.value < start:
+            break
         trial = line.at(t)
         if not (np.isfinite(trial.value) and np.isfinite(trial.slope)):  # overflow: too far
             high, slope_high, t = t, np.inf, low + 0.5 * (t - low)
