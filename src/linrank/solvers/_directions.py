@@ -98,7 +98,7 @@ class Directions:
     @property
     def slow(self) -> bool:
         """Whether the last steps gained less than they would with a new factor."""
-        return self.factor is not None and self.watch.ratio > FAST
+        return self.hessian == "auto" and self.factor is not None and self.watch.ratio > FAST
 
     def renew(self, point: Point) -> None:
         """Build the exact Hessian and its factor."""
