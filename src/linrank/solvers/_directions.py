@@ -19,10 +19,11 @@ from ._secants import Secants
 
 #: Relative residual at which conjugate gradients stop.
 FORCING = 0.1
-#: Steps of conjugate gradients before an exact Hessian is built, though it cost fewer; on samples, fewer are not tried.
+#: Steps of conjugate gradients before an exact Hessian is built, though it cost fewer.
 FEWEST = 4
-#: Steps with a factor out of date before conjugate gradients take over, where a new one cannot be had.
-PATIENCE = 6
+#: Most steps with a factor out of date before conjugate gradients take over, and the length of one that tells at once:
+#: a sample may know nothing of rare features.
+PATIENCE, SHORTEST = 6, 0.1
 #: What an exact Hessian is expected to make of the distance to the minimum.
 GAIN = 0.01
 #: What a step makes of it where the factor is as good as a sample's can be, and where the factor still can be trusted.
@@ -66,7 +67,7 @@ class Directions:
             self.secants.note(point)
             direction = self.secants.apply(self._precondition, -point.gradient, self.alpha)
             self.solved = False
-            self.failed = self.watch.lost(point, direction, PATIENCE if cost is None else cost)
+            self.failed = self.watch.lost(point, direction, PATIENCE if cost is None else min(cost, PATIENCE))
             self.steps += self.watch.ratio > FAST
             if cost is not None and self.earlier > cost:  # what fits before could have saved counts as well
                 return self._exact(point)
@@ -75,7 +76,7 @@ class Directions:
         if cost is None:
             return self._conjugate_gradients(point, _limit(point))[0]
         limit = self._patience(cost, rough)
-        if limit >= FEWEST:
+        if limit > 0:
             direction, solved = self._conjugate_gradients(point, limit)
             if solved:
                 return direction
@@ -85,10 +86,13 @@ class Directions:
         """Steps of conjugate gradients before an exact Hessian is built, which costs as much as `cost` of them."""
         if self.factor is not None:
             return max(FEWEST, int(cost / 2))
-        return int(cost / 8) if rough else max(FEWEST, int(cost - self.earlier))
+        if rough:
+            return max(FEWEST, int(cost / 8)) if cost > 2 * FEWEST else 0
+        return max(FEWEST, int(cost - self.earlier))
 
     def decrement(self, slope: float, t: float, rough: bool = False) -> float:
         """About how far f was above its minimum before a step of length t; infinite where that cannot be told."""
+        self.failed |= not self.solved and t < SHORTEST
         if rough:
             return -0.5 * slope * max(t * t, 1.0 / t)
         if self.solved:

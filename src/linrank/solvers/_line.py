@@ -24,7 +24,7 @@ def search(line: Line, first: float, flat: float = FLAT) -> Trial:
     if slope_0 >= 0:
         return line.at(1.0)
     low, slope_low, high, slope_high = 0.0, slope_0, np.inf, np.inf
-    t, best = first, None
+    t, best, moved = first, None, ""
     for n in range(MAX_ASCENTS):
         if n >= MAX_TRIALS and best is not None and best.value < start:
             break
@@ -37,10 +37,13 @@ def search(line: Line, first: float, flat: float = FLAT) -> Trial:
             best = trial
         if best.value < start and abs(best.slope) <= flat * abs(slope_0):
             break
+        # An end of the bracket that stays put twice counts half (the Illinois rule), or it would draw all trials to it.
         if trial.slope < 0:
-            low, slope_low = t, trial.slope
+            slope_high *= 0.5 if moved == "low" else 1.0
+            low, slope_low, moved = t, trial.slope, "low"
         else:
-            high, slope_high = t, trial.slope
+            slope_low *= 0.5 if moved == "high" else 1.0
+            high, slope_high, moved = t, trial.slope, "high"
         if high == np.inf:
             t = 2.0 * t
         elif slope_high == np.inf:
