@@ -2,8 +2,9 @@
 
 Without a factor they come from conjugate gradients on Hessian products. Where an exact d x d Hessian can be had and
 those take longer than it would cost, it is built, and from then on its Cholesky factor, corrected by the steps taken
-since (`_secants.py`), gives directions for nothing. It is built anew when steps with it have taken as long as that
-would and gained less. A factor serves for many points, for any alpha, and that of a sample of the rows for all rows.
+since (`_secants.py`), gives directions for nothing. It is built anew when such steps have taken as long as that would
+and gained less; when that happens again, conjugate gradients take over, and the factor preconditions them. A factor
+serves for many points, for any alpha, and that of a sample of the rows for all rows.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from ._secants import Secants
 FORCING = 0.1
 #: Steps of conjugate gradients before an exact Hessian is built, though it cost fewer.
 FEWEST = 4
-#: Most steps with a factor out of date before conjugate gradients take over, and the length of one that tells at once:
-#: a sample may know nothing of rare features.
+#: Most steps with a factor that is out of date, and the length of one that tells so at once: of rare features, a sample
+#: may know nothing.
 PATIENCE, SHORTEST = 6, 0.1
+#: How often that may happen before conjugate gradients take over: from then on, a new factor only preconditions them.
+CHANCES = 2
 #: What an exact Hessian is expected to make of the distance to the minimum.
 GAIN = 0.01
 #: What a step makes of it where the factor is as good as a sample's can be, and where the factor still can be trusted.
@@ -48,7 +51,8 @@ class Directions:
         self.factor: FloatArray | None = None  # Cholesky's, lower
         self.alpha = np.nan  # the factor's
         self.watch = _Watch()
-        self.failed = False  # whether the factor and the last steps led nowhere
+        self.failures = 0  # how often the factor and the last steps led nowhere
+        self.short = False  # whether the last step did, because it was too short
         self.solved = False  # whether the last direction was solved for
 
     @property
@@ -63,16 +67,19 @@ class Directions:
             return self._exact(point)
         if self.H is not None and self.alpha != point.objective.alpha:
             self._factorise(point.objective.alpha)
-        if self.factor is not None and not self.failed:
+        if self.factor is not None and self.failures < CHANCES:
             self.secants.note(point)
             direction = self.secants.apply(self._precondition, -point.gradient, self.alpha)
+            lost = self.watch.lost(point, direction, PATIENCE if cost is None else min(cost, PATIENCE))
             self.solved = False
-            self.failed = self.watch.lost(point, direction, PATIENCE if cost is None else min(cost, PATIENCE))
             self.steps += self.watch.ratio > FAST
             if cost is not None and self.earlier > cost:  # what fits before could have saved counts as well
                 return self._exact(point)
-            if not self.failed:
+            if not lost and not self.short:
                 return direction
+            self.failures, self.short = self.failures + 1, False
+            if cost is not None and self.failures < CHANCES:
+                return self._exact(point)
         if cost is None:
             return self._conjugate_gradients(point, _limit(point))[0]
         limit = self._patience(cost, rough)
@@ -92,7 +99,7 @@ class Directions:
 
     def decrement(self, slope: float, t: float, rough: bool = False) -> float:
         """About how far f was above its minimum before a step of length t; infinite where that cannot be told."""
-        self.failed |= not self.solved and t < SHORTEST
+        self.short = not self.solved and t < SHORTEST
         if rough:
             return -0.5 * slope * max(t * t, 1.0 / t)
         if self.solved:

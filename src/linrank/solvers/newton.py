@@ -91,7 +91,7 @@ class Newton:
         smoothed = SmoothedHinge.applies_to(objective)
         tracker = _Smoothed(objective, run.mu) if smoothed else _Smooth(objective)
         point = tracker.objective.at(run.w)
-        run.directions.failed = False  # on other rows than before, perhaps
+        run.directions.failures = 0  # on other rows than before, perhaps
         run.history, still, decrement = [], 0, np.inf
         while True:
             still = 0 if tracker.certify(point) else still + 1
