@@ -94,7 +94,7 @@ class Directions:
         if self.factor is not None:
             return max(FEWEST, int(cost / 2))
         if rough:
-            return max(FEWEST, int(cost / 8)) if cost > 2 * FEWEST else 0
+            return max(FEWEST, int(cost / 8)) if cost > 4 * FEWEST else 0
         return max(FEWEST, int(cost - self.earlier))
 
     def decrement(self, slope: float, t: float, rough: bool = False) -> float:
