@@ -89,6 +89,11 @@ class Preferences:
         return int(np.diff(self.ranking_ptr).max())
 
     @cached_property
+    def last_row(self) -> int:
+        """The last data row that is a member."""
+        return int(self.row.max())
+
+    @cached_property
     def in_order(self) -> bool:
         """Whether the members are rows 0, 1, 2, ..."""
         return bool(np.all(self.row == np.arange(self.row.size)))

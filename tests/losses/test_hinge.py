@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from linrank import NoPairsError, RankingData
+from linrank import DataError, NoPairsError, RankingData
 from linrank.losses import LOSSES, Hinge
 from linrank.testing import PairHinge, check_loss, enumerate_pairs, make_ranking, naive_hinge
 from strategies import problems
@@ -21,6 +21,17 @@ def test_value_and_subgradient_equal_the_naive_twin(problem):
     ours, naive = Hinge().at(problem.scores, data), naive_hinge(problem.scores, pairs)
     assert ours.value == pytest.approx(naive.value, rel=1e-9, abs=1e-12)
     np.testing.assert_allclose(ours.gradient, naive.gradient, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_too_few_scores_are_refused(loss):
+    data = RankingData(np.zeros((4, 1)), [0, 1, 2, 0], [1, 1, 1, 2])
+    with pytest.raises(DataError, match="one for each row"):
+        loss.at(np.zeros(2), data)
+    point = loss.at(np.zeros(4), data)
+    if loss.smooth:
+        with pytest.raises(DataError, match="one for each row"):
+            point.curvature.product(np.zeros(2))
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)

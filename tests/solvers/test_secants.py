@@ -39,9 +39,22 @@ def test_the_last_step_is_known(points, n, alpha):
 
 def test_the_corrected_preconditioner_is_symmetric_and_positive(points):
     secants, diagonal = noted(points), np.arange(1.0, 7.0)
-    matrix = np.column_stack([secants.apply(lambda r: r / diagonal, column, 0.1) for column in np.eye(6)])
+    matrix = np.column_stack([secants.apply(lambda r: (r.T / diagonal).T, column, 0.1) for column in np.eye(6)])
     np.testing.assert_allclose(matrix, matrix.T, rtol=1e-9)
     assert np.linalg.eigvalsh(matrix).min() > 0
+
+
+def test_the_preconditioner_is_scaled_by_the_last_step():
+    s = np.array([1.0, 0.0, 0.0])
+    secants = Secants([(s, 4.0 * s)])
+    np.testing.assert_allclose(secants.apply(lambda r: 1000.0 * r, np.array([0.0, 1.0, 2.0]), 0.0), [0, 0.25, 0.5])
+
+
+def test_a_flat_step_tells_as_much():
+    """Where the loss does not change, the objective's curvature is alpha."""
+    s = np.array([0.0, 2.0, 0.0])
+    secants = Secants([(s, np.zeros(3))])
+    np.testing.assert_allclose(secants.apply(lambda r: 7.0 * r, 0.1 * s, 0.1), s)
 
 
 def test_only_steps_within_one_objective_count(points):

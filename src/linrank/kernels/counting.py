@@ -8,7 +8,7 @@ A preference (i over j) is active when s_i - s_j < margin, one subtraction for b
 (v = 1 unless weights are given). TreeRSVM, section 4, counts them with a red-black tree over labels that is
 swept in score order. These kernels sweep in label order, which never changes, or not at all:
 
-    count_direct    short rankings: no sort, every member against the contiguous members at higher levels
+    count_direct    short rankings: no sort, every member against the contiguous members at lower levels
     count_levels    few levels: a bitmap of score positions, filled level by level and counted anew each time
     count_tree      any number of levels: the same bitmap with a tree of counts that follow each insertion
     sum_levels      as count_levels, for sums of weights or any other values

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from .._data import RankingData
+from .._errors import DataError
 from .._preferences import FloatArray, Preferences
 from ..kernels import active
 from ..kernels._scratch import Scratch
@@ -71,6 +72,9 @@ class Loss(ABC):
 def gather_block(scores: FloatArray, preferences: Preferences, block: int, out: FloatArray) -> None:
     """Bring the rows' scores into the members' order, for the members of a block."""
     first, last = preferences.ranking_ptr[preferences.blocks[block : block + 2]]
+    if scores.ndim != 1 or scores.size <= preferences.last_row:  # kernels do not look
+        shape, last_row = scores.shape, preferences.last_row
+        raise DataError(f"There are values of shape {shape} for rows up to {last_row}: give one for each row.")
     gather(preferences.row, scores, first, last, out)
 
 

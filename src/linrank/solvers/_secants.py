@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from .._objective import Objective, Point
 from .._preferences import FloatArray
 
@@ -27,20 +29,21 @@ class Secants:
         last, self._last = self._last, (point.objective, point.w, point.risk_gradient)
         if last is not None and last[0] is point.objective:
             s, y = point.w - last[1], point.risk_gradient - last[2]
-            if float(s @ y) > 0:
+            if float(s @ y) >= 0 and np.any(s):  # 0: the loss is flat there, which tells as much
                 self.pairs.append((s, y))
 
     def apply(self, precondition: Callable[[FloatArray], FloatArray], r: FloatArray, alpha: float) -> FloatArray:
-        """The corrected preconditioner times r."""
+        """The corrected preconditioner times r; `precondition` takes vectors as columns, too."""
         pairs = [(s, y + alpha * s) for s, y in self.pairs]
         parts = []
         for s, y in reversed(pairs):
             parts.append(float(s @ r) / float(s @ y))
             r = r - parts[-1] * y
-        z = precondition(r)
-        if pairs:  # the preconditioner may be too large or too small as a whole
-            s, y = pairs[-1]
-            z = z * (float(s @ y) / float(y @ precondition(y)))
+        if not pairs:
+            return precondition(r)
+        s, y = pairs[-1]
+        z, Py = precondition(np.array([r, y]).T).T
+        z = z * (float(s @ y) / float(y @ Py))  # the preconditioner may be too large or too small as a whole
         for (s, y), part in zip(pairs, reversed(parts), strict=True):
             z = z + (part - float(y @ z) / float(s @ y)) * s
         return z

@@ -45,7 +45,7 @@ class Newton:
     max_iter : int
         Stop after so many iterations, with the best point and its honest gap.
     hessian : {"auto", "exact", "products"}
-        Build exact Hessians when they pay, always, or never.
+        Build exact Hessians when they pay, always, or never; a start from an earlier solution uses those it left.
     samples : bool
         Whether a start from zero begins on samples of the rows.
     rounded : bool

@@ -1,0 +1,50 @@
+"""The line search on made-up lines: it descends, and does not creep."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from linrank.solvers._line import MAX_TRIALS, search
+
+
+class MadeUp:
+    """A line with a given value and slope, which counts how often it is evaluated."""
+
+    def __init__(self, value, slope):
+        self.value_of, self.slope_of, self.n = value, slope, 0
+        self.start, self.slope = SimpleNamespace(value=value(0.0)), slope(0.0)
+
+    def at(self, t):
+        self.n += 1
+        return SimpleNamespace(t=t, value=self.value_of(t), slope=self.slope_of(t))
+
+
+@pytest.mark.parametrize("where", [1e-3, 1e-9, 1e-14])
+def test_it_goes_on_until_a_step_descends(where):
+    line = MadeUp(lambda t: abs(t - where) / where, lambda t: 1 / where if t > where else -1 / where)
+    trial = search(line, 1.0)
+    assert trial.value < line.start.value
+    assert line.n <= 60
+
+
+def test_an_end_that_stays_put_does_not_hold_the_others():
+    """A parabola with a steep wall: by plain secants, the wall would draw each trial back by little."""
+    line = MadeUp(
+        lambda t: (t - 0.4) ** 2 + (5e4 * (t - 0.5) ** 2 if t > 0.5 else 0.0),
+        lambda t: 2 * (t - 0.4) + (1e5 * (t - 0.5) if t > 0.5 else 0.0),
+    )
+    trial = search(line, 1.0)
+    assert abs(trial.slope) <= 0.3 * abs(line.slope)
+    assert line.n < MAX_TRIALS
+
+
+def test_overflow_is_too_far():
+    line = MadeUp(
+        lambda t: float("inf") if t > 1e-3 else (t - 5e-4) ** 2, lambda t: float("nan") if t > 1e-3 else 2 * (t - 5e-4)
+    )
+    assert search(line, 1.0).value < line.start.value
+
+
+def test_a_line_that_ascends_is_taken_as_it_is():
+    line = MadeUp(lambda t: t, lambda t: 1.0)
+    assert search(line, 1.0).t == 1.0
