@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._errors import DataError, ParameterError
 from ._preferences import FloatArray
+from .kernels.ordering import begins
 from .kernels.products import has_duplicates
 
 
@@ -65,7 +66,7 @@ def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple
     elif q.dtype.kind not in "biuUSMm":
         raise DataError(f"qid of type {q.dtype} cannot name queries: give integers or strings.")
     # Rows of a query mostly stand together: only where one begins must its id be sorted.
-    new = np.r_[True, q[1:] != q[:-1]][: q.size]
+    new = begins(q)
     ids, query = np.unique(q[new], return_inverse=True)  # of objects too: they are all strings or all integers
     return query.astype(np.int64, copy=False)[np.cumsum(new) - 1], ids
 

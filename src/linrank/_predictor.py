@@ -20,6 +20,7 @@ from ._labels import split_labels
 from ._missing import fill_missing
 from ._preferences import FloatArray
 from .engines._matrix import as_matrix
+from .kernels.ordering import begins
 from .losses import LOSSES
 from .metrics import pairwise_accuracy
 
@@ -82,7 +83,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         scores = self.predict(X)
         query = encode_queries(qid, scores.size)[0]
         order = np.lexsort((-scores, query))
-        first = np.r_[True, query[order][1:] != query[order][:-1]][: order.size]
+        first = begins(query[order])
         start = np.flatnonzero(first)[np.cumsum(first) - 1]
         positions = np.empty(scores.size, dtype=np.int64)
         positions[order] = np.arange(scores.size) - start + 1

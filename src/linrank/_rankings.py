@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._preferences import FloatArray, IntArray, Preferences
-from .kernels.ordering import stable_order
+from .kernels.ordering import begins, stable_order
 from .kernels.pairs import pair_weights
 
 #: Members in a block of work: large enough that starting a task costs nothing beside it.
@@ -114,8 +114,8 @@ def restrict(p: Preferences, rows: IntArray, n_rows: int) -> Preferences | None:
     member, level, ranking = member[keep], level[keep], ranking[keep]
     if member.size == 0:
         return None
-    level_start = np.flatnonzero(np.r_[True, level[1:] != level[:-1]])
-    ranking_start = np.flatnonzero(np.r_[True, ranking[1:] != ranking[:-1]])
+    level_start = np.flatnonzero(begins(level))
+    ranking_start = np.flatnonzero(begins(ranking))
     which = ranking[ranking_start]
     block = np.searchsorted(p.blocks, which, side="right")  # a block's queries stay together
     rankings = _Rankings(
@@ -141,7 +141,7 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     if np.any(key[1:] < key[:-1]):
         order = stable_order(key)
         member, key = member[order], key[order]
-    start = np.flatnonzero(np.r_[True, key[1:] != key[:-1]][: key.size])  # of each (query, level)
+    start = np.flatnonzero(begins(key))  # of each (query, level)
     end = np.r_[start[1:], key.size].astype(np.int64)
     query = key[start] // n_levels
     if isinstance(preferences, Graph):
@@ -150,7 +150,7 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     if preferences == "chain":
         lower = np.flatnonzero(query[1:] == query[:-1])
         return _from_edges(member, grades.v, start, end, lower, lower + 1, query[lower])
-    first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]][: query.size])
+    first = np.flatnonzero(begins(query))
     n_levels_of = np.diff(np.r_[first, query.size])
     return _select(member, grades.v, start, end, query[first], first, n_levels_of)
 
@@ -332,9 +332,9 @@ def _finish(rankings: _Rankings, n_pairs: int) -> Preferences:
 
 def _blocks(rankings: _Rankings) -> NDArray[np.int64]:
     """Cuts between queries, about BLOCK_MEMBERS members apart."""
-    first = np.flatnonzero(np.r_[True, rankings.query[1:] != rankings.query[:-1]][: rankings.query.size])
+    first = np.flatnonzero(begins(rankings.query))
     number = rankings.ranking_ptr[first] // BLOCK_MEMBERS
-    cuts = first[np.r_[True, number[1:] != number[:-1]][: first.size]]
+    cuts = first[begins(number)]
     return np.r_[cuts, rankings.u.size].astype(np.int64)
 
 

@@ -14,7 +14,7 @@ from ._checks import check_choice, encode_queries
 from ._errors import DataError, ParameterError
 from ._labels import split_labels
 from ._preferences import FloatArray
-from .kernels.ordering import group_rows
+from .kernels.ordering import begins, group_rows
 
 METHODS = ("minmax", "standard")
 
@@ -153,7 +153,7 @@ def _measure_sparse(X: Any, query: NDArray[np.int64], n_queries: int, method: st
     cell = np.repeat(query, np.diff(X.indptr)) * d + X.indices
     order = np.argsort(cell, kind="stable")
     values, cells = X.data[order].astype(np.float64), cell[order]
-    start = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]][: cells.size])
+    start = np.flatnonzero(begins(cells))
     where, stored = cells[start], np.diff(np.r_[start, cells.size])
     low, high, mean, square = np.zeros((4, n_queries * d))
     n = np.bincount(query, minlength=n_queries)[where // d]

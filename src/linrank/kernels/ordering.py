@@ -26,6 +26,13 @@ class Ordered(NamedTuple):
     ptr: NDArray[np.int64]  # query q is ptr[q]:ptr[q + 1]
 
 
+def begins(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where each run of equal values begins."""
+    new = np.ones(values.size, dtype=bool)
+    new[1:] = values[1:] != values[:-1]
+    return new
+
+
 def group_rows(query: NDArray[np.int64], n_queries: int) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
     """Rows by query in their order (None: they are so already), and where each query begins. O(m)."""
     ptr = np.zeros(n_queries + 1, dtype=np.int64)

@@ -22,6 +22,8 @@ class Secants:
 
     def __init__(self, pairs: Iterable[tuple[FloatArray, FloatArray]] = ()) -> None:
         self.pairs = deque(pairs, maxlen=MEMORY)
+        self._ready: list[tuple[FloatArray, FloatArray, float]] = []  # s, y and s.y with alpha added
+        self._alpha = np.nan
         self._last: tuple[Objective, FloatArray, FloatArray] | None = None
 
     def note(self, point: Point) -> None:
@@ -31,19 +33,22 @@ class Secants:
             s, y = point.w - last[1], point.risk_gradient - last[2]
             if float(s @ y) >= 0 and np.any(s):  # 0: the loss is flat there, which tells as much
                 self.pairs.append((s, y))
+                self._alpha = np.nan
 
     def apply(self, precondition: Callable[[FloatArray], FloatArray], r: FloatArray, alpha: float) -> FloatArray:
         """The corrected preconditioner times r; `precondition` takes vectors as columns, too."""
-        pairs = [(s, y + alpha * s) for s, y in self.pairs]
-        parts = []
-        for s, y in reversed(pairs):
-            parts.append(float(s @ r) / float(s @ y))
-            r = r - parts[-1] * y
-        if not pairs:
+        if alpha != self._alpha:
+            with_alpha = ((s, y + alpha * s) for s, y in self.pairs)
+            self._ready, self._alpha = [(s, y, float(s @ y)) for s, y in with_alpha], alpha
+        if not self._ready:
             return precondition(r)
-        s, y = pairs[-1]
+        parts = []
+        for s, y, sy in reversed(self._ready):
+            parts.append(float(s @ r) / sy)
+            r = r - parts[-1] * y
+        s, y, sy = self._ready[-1]
         z, Py = precondition(np.array([r, y]).T).T
-        z = z * (float(s @ y) / float(y @ Py))  # the preconditioner may be too large or too small as a whole
-        for (s, y), part in zip(pairs, reversed(parts), strict=True):
-            z = z + (part - float(y @ z) / float(s @ y)) * s
+        z = z * (sy / float(y @ Py))  # the preconditioner may be too large or too small as a whole
+        for (s, y, sy), part in zip(self._ready, reversed(parts), strict=True):
+            z = z + (part - float(y @ z) / sy) * s
         return z
