@@ -78,17 +78,21 @@ def gather_block(scores: FloatArray, preferences: Preferences, block: int, out: 
     gather(preferences.row, scores, first, last, out)
 
 
+def members_of(scores: FloatArray, p: Preferences) -> FloatArray:
+    """The rows' scores in the members' order, in an array of its own."""
+    s = np.empty(p.row.size)
+    gather(p.row, scores, 0, p.row.size, s)
+    return s
+
+
 def evaluate_blocks(
     scores: FloatArray, p: Preferences, map: Map, evaluate: Callable[[FloatArray, int, FloatArray, Scratch], T]
-) -> tuple[FloatArray, FloatArray, list[T]]:
-    """Scores in the members' order, the gradient by rows, and what each block's evaluation gave.
+) -> tuple[FloatArray, list[T]]:
+    """The gradient by rows, and what each block's evaluation gave.
 
-    evaluate(s, block, g, scratch) fills g for the members of the block.
+    evaluate(s, block, g, scratch) fills g for the members of the block, whose scores are s.
     """
-    # Together they are more often large enough for large pages: to fault in small ones takes a good part of the time.
-    kept = np.empty(p.row.size + scores.size)
-    s, gradient = kept[: p.row.size], kept[p.row.size :]
-    gradient.fill(0.0)
+    gradient = np.zeros(scores.size)
 
     def one(block: int) -> T:
         gather_block(scores, p, block, s)
@@ -98,8 +102,8 @@ def evaluate_blocks(
         return answer
 
     with p.scratch.lend() as own:
-        g = own.take("g", p.row.size, np.float64)
-        return s, gradient, list(map(one, range(p.n_blocks)))
+        s, g = (own.take(name, p.row.size, np.float64) for name in ("s", "g"))
+        return gradient, list(map(one, range(p.n_blocks)))
 
 
 def multiply_blocks(

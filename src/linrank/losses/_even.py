@@ -23,7 +23,7 @@ from ..kernels._scratch import Scratch
 from ..kernels.hinge import scatter_add
 from ..kernels.logistic import level_balance, to_levels
 from ..kernels.sorting import sort_scores
-from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, multiply_blocks, split_block
+from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, members_of, multiply_blocks, split_block
 
 EPS = float(np.finfo(np.float64).eps)
 #: A gradient's error below this is less than what rounding does to X^T g, and not worth a pass over X for its bound.
@@ -146,11 +146,11 @@ class EvenLoss(Loss):
         def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> _Block:
             return self._evaluate_block(s, p, block, g, scratch)
 
-        s, gradient, blocks = evaluate_blocks(scores, p, map, evaluate)
+        gradient, blocks = evaluate_blocks(scores, p, map, evaluate)
         value, error, gradient_error = (
             sum(parts) / p.total for parts in zip(*((b.value, b.error, b.gradient_error) for b in blocks), strict=True)
         )
-        curvature = EvenCurvature(self, s, p, [b.long for b in blocks], map)
+        curvature = EvenCurvature(self, scores, p, [b.long for b in blocks], map)
         if gradient_error < TELL:
             gradient_error = 0.0
         return LossPoint(value, gradient, curvature, self.own_error + error, gradient_error)
@@ -180,10 +180,15 @@ class EvenCurvature(Curvature):
     """The Laplacian with weights c_ij phi''(s_i - s_j) at given scores."""
 
     loss: EvenLoss
-    s: FloatArray  # in the members' order
+    scores: FloatArray
     p: Preferences
     long: list[list[EvenPairs]]  # of each block
     map: Map
+
+    @cached_property
+    def s(self) -> FloatArray:
+        """The scores in the members' order: made when first asked for, as most points are left without."""
+        return members_of(self.scores, self.p)
 
     def product(self, V: FloatArray) -> FloatArray:
         """L V for a vector over the rows, or for a block of them as columns."""

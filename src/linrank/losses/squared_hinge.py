@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..kernels._vector import ROW_LANES
 from ..kernels.counting import count_direct
 from ..kernels.ordering import order_within
 from ..kernels.sorting import sort_scores
-from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, multiply_blocks, split_block
+from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, members_of, multiply_blocks, split_block
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ class SquaredHinges(Loss):
         def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> tuple[FloatArray, list[_Long]]:
             return _evaluate_block(s, p, block, terms, g, scratch)
 
-        s, gradient, answers = evaluate_blocks(scores, p, map, evaluate)
+        gradient, answers = evaluate_blocks(scores, p, map, evaluate)
         value, pull, hinge = (float(total) / p.total for total in np.sum([sums for sums, _ in answers], axis=0))
-        curvature = PairCurvature(s, p, terms, [kept for _, kept in answers], map)
+        curvature = PairCurvature(scores, p, terms, [kept for _, kept in answers], map)
         # Of long rankings, slopes are differences of sums: their rounding is that of the terms.
         long = any(kept for _, kept in answers)
         error = ROUNDING * float(np.abs(self.a).sum()) * (1.0 + hinge) if long else 0.0
@@ -126,11 +127,16 @@ def _evaluate_block(
 class PairCurvature(Curvature):
     """The Laplacian of the active pairs at given scores."""
 
-    s: FloatArray  # in the members' order
+    scores: FloatArray
     p: Preferences
     terms: Terms
     long: Sequence[list[_Long]]  # of each block
     map: Map
+
+    @cached_property
+    def s(self) -> FloatArray:
+        """The scores in the members' order: made when first asked for, as most points are left without."""
+        return members_of(self.scores, self.p)
 
     def product(self, V: FloatArray) -> FloatArray:
         """L V for a vector over the rows, or for a block of them as columns."""

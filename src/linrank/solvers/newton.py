@@ -197,7 +197,7 @@ class _Smoothed:
     def refine(self, point: Point, target: float, decrement: float) -> Point:
         """The point to step from: smoothed less, where smoothing is most of what is left to gain."""
         rest = float(point.gradient @ point.gradient) / (2.0 * self.objective.alpha)
-        if min(rest, 10.0 * decrement) > self.smoothing or self.fine(target):
+        if min(rest, 3.0 * decrement) > self.smoothing or self.fine(target):
             return point
         narrower = self.smoothed.narrowed(target, self.smoothing)
         if narrower.mu >= self.mu:
