@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,23 +28,32 @@ class Scratch:
         return array
 
 
+class _Loan:
+    """One scratch out of a pool's free ones, and back to them; a class, because a generator takes longer."""
+
+    def __init__(self, free: list[Scratch]) -> None:
+        self._free = free
+
+    def __enter__(self) -> Scratch:
+        try:
+            self._scratch = self._free.pop()
+        except IndexError:
+            self._scratch = Scratch()
+        return self._scratch
+
+    def __exit__(self, *_: object) -> None:
+        self._free.append(self._scratch)
+
+
 class ScratchPool:
     """Scratches that are lent to one task at a time; appending to and popping from a list is atomic."""
 
     def __init__(self) -> None:
         self._free: list[Scratch] = []
 
-    @contextmanager
-    def lend(self) -> Iterator[Scratch]:
-        """Lend a scratch to one task."""
-        try:
-            scratch = self._free.pop()
-        except IndexError:
-            scratch = Scratch()
-        try:
-            yield scratch
-        finally:
-            self._free.append(scratch)
+    def lend(self) -> _Loan:
+        """Lend a scratch to one task: a context manager."""
+        return _Loan(self._free)
 
     def clear(self) -> None:
         """Give back what is not lent."""

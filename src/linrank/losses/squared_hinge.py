@@ -41,11 +41,11 @@ class SquaredHinges(Loss):
         """Value and gradient at the scores, with their curvature for Hessian products."""
         p, terms = data.preferences, (self.a, self.m)
 
-        def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> tuple[FloatArray, list[_Long]]:
+        def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> tuple[list[float], list[_Long]]:
             return _evaluate_block(s, p, block, terms, g, scratch)
 
         gradient, answers = evaluate_blocks(scores, p, map, evaluate)
-        value, pull, hinge = (float(total) / p.total for total in np.sum([sums for sums, _ in answers], axis=0))
+        value, pull, hinge = (sum(parts) / p.total for parts in zip(*(sums for sums, _ in answers), strict=True))
         curvature = PairCurvature(scores, p, terms, [kept for _, kept in answers], map)
         # Of long rankings, slopes are differences of sums: their rounding is that of the terms.
         long = any(kept for _, kept in answers)
@@ -97,7 +97,7 @@ class _Long(NamedTuple):
 
 def _evaluate_block(
     s: FloatArray, p: Preferences, block: int, terms: Terms, g: FloatArray, scratch: Scratch
-) -> tuple[FloatArray, list[_Long]]:
+) -> tuple[list[float], list[_Long]]:
     """Sums of c phi, of c (-phi') and of the first term's hinges, and what Hessian products of long rankings need."""
     short, long = split_block(p, block, active.SHORT_TO_SUM)
     sums, kept = np.zeros(3), []
@@ -120,7 +120,7 @@ def _evaluate_block(
             kept.append(_Long(int(r), float(a), view.kept(), c + d))
         for _ in range(2):  # to 0: what rounding left of their sum would be multiplied by an offset of the features
             g[start:end] -= v * (g[start:end].sum() / v.sum())
-    return sums, kept
+    return sums.tolist(), kept
 
 
 @dataclass(frozen=True)
