@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from linrank.solvers._line import MAX_TRIALS, search
@@ -27,14 +28,19 @@ def test_it_goes_on_until_a_step_descends(where):
     assert line.n <= 60
 
 
-def test_an_end_that_stays_put_does_not_hold_the_others():
-    """A parabola with a steep wall: by plain secants, the wall would draw each trial back by little."""
-    line = MadeUp(
-        lambda t: (t - 0.4) ** 2 + (5e4 * (t - 0.5) ** 2 if t > 0.5 else 0.0),
-        lambda t: 2 * (t - 0.4) + (1e5 * (t - 0.5) if t > 0.5 else 0.0),
-    )
-    trial = search(line, 1.0)
-    assert abs(trial.slope) <= 0.3 * abs(line.slope)
+@pytest.mark.parametrize(
+    ("where", "slopes", "flat"),
+    [([0, 0.75, 0.85, 1], [-1, -1, 1, 20], 0.3), ([0, 0.15, 0.25, 1], [-20, -1, 1, 1], 0.02)],
+    ids=["the far end", "the near end"],
+)
+def test_an_end_that_stays_put_does_not_hold_the_others(where, slopes, flat):
+    """By plain secants a steep end moves each trial by a twentieth only."""
+    grid = np.linspace(0, 1, 10_001)
+    slope = np.interp(grid, where, slopes)
+    value = 30 + np.r_[0, np.cumsum((slope[1:] + slope[:-1]) / 2 * np.diff(grid))]
+    line = MadeUp(lambda t: np.interp(t, grid, value), lambda t: np.interp(t, grid, slope))
+    trial = search(line, 1.0, flat)
+    assert abs(trial.slope) <= flat * abs(line.slope)
     assert line.n < MAX_TRIALS
 
 

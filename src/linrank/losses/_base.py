@@ -66,7 +66,10 @@ class Loss(ABC):
 
     @abstractmethod
     def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
-        """Evaluate value and gradient at scores in row order; `map` spreads blocks of queries over workers."""
+        """Evaluate value and gradient at scores in row order; `map` spreads blocks of queries over workers.
+
+        The curvature keeps the scores given: they must not be changed as long as it is in use.
+        """
 
 
 def gather_block(scores: FloatArray, preferences: Preferences, block: int, out: FloatArray) -> None:
