@@ -18,6 +18,7 @@ from ._missing import learn_missing
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import PathProgress
+from .engines._matrix import predict
 from .engines.local import count_threads
 from .metrics import Metric, parse
 from .metrics._pairs import accuracy_of
@@ -168,7 +169,7 @@ class LinearRankerCV(LinearPredictor):
         """Solve one fold's path and score each of its solutions on the test rows."""
         solutions, scale = self._ranker(alphas[0])._solve_path(train, alphas, progress.step)
         weights = [s.w if scale is None else s.w / scale for s in solutions]
-        scores = [self._evaluate(metric, test, np.asarray(test.X @ w, dtype=np.float64)) for w in weights]
+        scores = [self._evaluate(metric, test, predict(test.X, w)) for w in weights]
         return _Path(scores, [s.n_iter for s in solutions], all(s.status == "converged" for s in solutions))
 
     def _evaluate(self, metric: Metric | None, test: RankingData, scores: FloatArray) -> float:

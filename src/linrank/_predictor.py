@@ -19,7 +19,7 @@ from ._exports import Exports
 from ._labels import split_labels
 from ._missing import fill_missing
 from ._preferences import FloatArray
-from .engines._matrix import as_matrix
+from .engines._matrix import predict
 from .kernels.ordering import begins
 from .losses import LOSSES
 from .metrics import pairwise_accuracy
@@ -55,14 +55,14 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         return tags
 
     def predict(self, X: Any) -> FloatArray:
-        """Scores X @ coef_: larger is better. Only differences within a query mean anything."""
+        """Scores X @ coef_: larger is better. Only differences within a query mean anything.
+
+        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
+        """
         check_is_fitted(self)
-        matrix = as_matrix(fill_missing(X, self.fill_))
+        complete = fill_missing(X, self.fill_)
         validate_data(self, X, reset=False, skip_check_array=True)
-        scores = np.empty(matrix.shape[0])
-        for block in range(matrix.n_blocks):
-            matrix.dot(self.coef_, block, scores)
-        return scores
+        return predict(complete, self.coef_)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.

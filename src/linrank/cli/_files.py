@@ -16,7 +16,7 @@ import numpy as np
 from .._errors import DataError, ParameterError
 from .._missing import replace_missing
 from .._preferences import FloatArray
-from ..engines._matrix import as_matrix
+from ..engines._matrix import predict
 from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read, read_model
 from ..io._files import replacing
 from ._options import Reading
@@ -57,10 +57,7 @@ class Loaded:
 
     def score(self, X: Any) -> FloatArray:
         """Scores of rows as a reader gives them: `predict` of a ranker, `decision_function` of a classifier."""
-        matrix = as_matrix(X if self.fill is None else replace_missing(X, self.fill))
-        scores = np.empty(matrix.shape[0])
-        for block in range(matrix.n_blocks):
-            matrix.dot(self.model.weights, block, scores)
+        scores = predict(X if self.fill is None else replace_missing(X, self.fill), self.model.weights)
         return scores + float(self.model.state["intercept_"][0]) if "intercept_" in self.model.state else scores
 
 
