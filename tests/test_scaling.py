@@ -16,6 +16,8 @@ from linrank._scaling import METHODS
 from linrank.model_selection import QueryKFold, cross_validate
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 
 @parametrize_with_checks([QueryScaler(method, shift=shift) for method in METHODS for shift in (True, False)])
 def test_scikit_learn(estimator, check):

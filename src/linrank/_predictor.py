@@ -31,7 +31,6 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
     __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
     __metadata_request__score = {"qid": True}  # noqa: RUF012
-    __metadata_request__rank = {"qid": metadata_routing.UNUSED}  # noqa: RUF012
 
     coef_: FloatArray
     fitted_with_qid_: bool

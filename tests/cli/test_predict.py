@@ -11,6 +11,8 @@ from linrank import metrics, write_svmlight
 from linrank.cli import _files
 from linrank.io import read, write_csv
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture(params=[False, True], ids=["one chunk", "many chunks"])
 def chunked(request, monkeypatch):

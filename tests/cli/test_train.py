@@ -18,6 +18,8 @@ from linrank.solvers import SOLVERS
 from linrank.solvers._samplers import SAMPLINGS
 from linrank.solvers.stochastic import LOSS_NAMES, RULES
 
+pytestmark = pytest.mark.smoke
+
 
 def test_choices_are_those_of_the_library():
     from linrank.cli import _options as options

@@ -20,6 +20,8 @@ from linrank.export import TARGETS, LinearFunction, Options, lowest_score, verif
 from linrank.export._function import refuse_repeated
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 VESPA_NAMES = ["bm25(title)", "attribute(price)", "freshness(day).logscale", "nativeRank", "age_days"]
 
 

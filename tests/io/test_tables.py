@@ -19,6 +19,8 @@ from linrank import DataError, FileFormatError, LinearRanker, LinrankError, Para
 from linrank.io import format_of, from_frame, read
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 FRAME = pd.DataFrame(
     {
         "rel": [2, 0, 1],

@@ -16,6 +16,8 @@ from linrank.metrics import parse, scorer
 from linrank.model_selection import QueryKFold
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.mark.parametrize(
     ("name", "shown", "function", "options"),
