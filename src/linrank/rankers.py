@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from ._checks import check_choice
 from ._data import RankingData
 from ._errors import ConvergenceWarning, DataError, ParameterError
-from ._labels import split_labels
+from ._labels import are_labels, split_labels
 from ._missing import learn_missing
 from ._objective import Objective
 from ._predictor import LinearPredictor
@@ -163,6 +163,7 @@ class LinearRanker(LinearPredictor):
             Explicit preferences (winner row, loser row[, weight]).
         """
         self._check_parameters()
+        plain_qid = qid is not None and not are_labels(y)
         y, qid = split_labels(y, qid)
         complete, fill = learn_missing(X, self.missing)
         data = RankingData(
@@ -187,6 +188,7 @@ class LinearRanker(LinearPredictor):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
+        self._remember(data, plain_qid=plain_qid)
         self.fill_ = fill
         return self
 
