@@ -66,6 +66,9 @@ class _QuerySplitter(BaseCrossValidator):
 class QueryKFold(_QuerySplitter):
     """K folds that never split a query.
 
+    In scikit-learn's tools: ``cross_val_score(ranker, X, labels(y, qid), cv=QueryKFold(5))``. `groups=qid` alone would
+    reach only the splitter, and the ranker would be fitted to all rows as one query, and judged so.
+
     Parameters
     ----------
     n_splits : int, default=5

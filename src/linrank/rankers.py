@@ -154,7 +154,8 @@ class LinearRanker(LinearPredictor):
         y : (m,) or None
             Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
         qid : (m,) or None
-            Query of each row, in any order: integers or strings. None: one query.
+            Query of each row, in any order: integers or strings. None: all rows are one query. scikit-learn's tools
+            hand it on only with metadata routing, and `groups` never: give them ``labels(y, qid)`` as y.
         sample_weight : (m,), optional
             Row weights v; a pair weighs v_i v_j.
         query_weight : (m,) or mapping, optional
