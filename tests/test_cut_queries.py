@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
@@ -174,3 +176,23 @@ def test_our_own_tools_refuse_splitters_that_cut_queries(problem, caplog):
     by_rows = [(np.arange(30, 800), np.arange(30))]  # as the caller wants it
     assert np.all(np.isfinite(cross_validate(LinearRanker(), X, y, qid, cv=by_rows)["test_score"]))
     assert "Fold 1 tests 10 of the 20 rows of query 1" in caplog.text
+
+
+@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from([int, str, object]))
+def test_a_part_of_the_rows_is_cut_where_a_query_lacks_some(seed, kind):
+    rng = np.random.default_rng(seed)
+    qid = rng.integers(-2, 4, rng.integers(1, 12)).astype(kind)
+    part = np.flatnonzero(rng.random(qid.size) < 0.8)
+    if not part.size:
+        return
+    cut = [np.sum(qid[part] == q) < np.sum(qid == q) for q in np.unique(qid[part])]
+    both = labels(rng.integers(0, 2, qid.size) + 1, qid)[part]  # each row relevant: no other NaN
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        each = metrics.ndcg(both, rng.random(part.size), per_query=True)
+    assert np.isnan(each).tolist() == cut
+    assert len(caught) == any(cut)
+
+
+def test_labels_of_nothing():
+    assert labels([], []).size == 0

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._data import RankingData
-from ._errors import ConvergenceWarning, DataError, ParameterError
+from ._errors import ConvergenceWarning, DataError, NoPairsError, ParameterError
 from ._folds import make_folds, with_pairs
 from ._labels import are_labels, split_labels
 from ._missing import learn_missing
@@ -20,6 +20,7 @@ from ._preferences import FloatArray
 from ._progress import PathProgress
 from .engines.local import count_threads
 from .metrics import Metric, parse
+from .metrics._names import OVER_PREFERENCES
 from .metrics._pairs import TIE_VALUE, accuracy_of
 from .rankers import LinearRanker
 
@@ -123,7 +124,7 @@ class LinearRankerCV(LinearPredictor):
         weighting: dict[str, Any] = {"preferences": self.preferences, "query_weighting": self.query_weighting}
         data = RankingData(learn_missing(X, self.missing)[0], y, qid, **given, **weighting)
         folds = with_pairs(make_folds(self.cv, data), data)
-        if data.y is None and not (metric is None or metric.takes_preferences):
+        if data.y is None and not (metric is None or _over_the_data(metric)):
             raise DataError(f"metric={self.metric!r} needs y: give y, or choose by 'pairwise_accuracy'.")
         progress = PathProgress(self.verbose, len(folds), alphas.size)
         with progress, ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:
@@ -175,10 +176,15 @@ class LinearRankerCV(LinearPredictor):
         if metric is None:
             own: Any = self.metric
             return float(own(test.y, scores, test.query))
-        if metric.takes_preferences:  # over those of the data as they are: graphs, explicit pairs, weights
+        if _over_the_data(metric):
             accuracy = accuracy_of(scores, test.preferences, TIE_VALUE[metric.options.get("ties", "half")])
             return accuracy if metric.greater_is_better else 1.0 - accuracy
         assert test.y is not None
+        if metric.family in OVER_PREFERENCES:  # pooled over the pairs of all queries, as everywhere
+            try:
+                return float(metric(test.y, scores, test.query))
+            except NoPairsError:
+                return np.nan
         values = metric(test.y, scores, test.query, per_query=True)
         known = values[~np.isnan(values)]
         return float(known.mean()) if known.size else np.nan
@@ -192,6 +198,11 @@ class LinearRankerCV(LinearPredictor):
         if not self.one_standard_error:
             return best
         return int(np.argmax(mean >= mean[best] - error[best]))
+
+
+def _over_the_data(metric: Metric) -> bool:
+    """Whether the metric is taken over the preferences of the data as they are: graphs, explicit pairs, weights."""
+    return metric.takes_preferences and set(metric.options) <= {"ties"}
 
 
 def _summary(alphas: FloatArray, paths: list[_Path]) -> dict[str, Any]:
