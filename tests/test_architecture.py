@@ -13,10 +13,10 @@ SOURCE = Path(linrank.__file__).parent
 #: From the bottom up; a module imports from its own layer or from those before it.
 LAYERS = [
     ["_errors"],
-    ["_labels"],
     ["kernels"],
     ["_preferences"],
     ["_checks", "_rankings"],
+    ["_labels", "_row_counts"],
     ["_data", "summation"],
     ["_missing"],
     ["losses"],

@@ -13,12 +13,14 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._checks import encode_queries
+from ._data import RankingData
 from ._errors import DataError, ParameterError
 from ._explanation import Explanation, as_row, explain_difference
 from ._exports import Exports
-from ._labels import split_labels
+from ._labels import are_labels, split_labels
 from ._missing import fill_missing
 from ._preferences import FloatArray
+from ._row_counts import RowCounts
 from .engines._matrix import predict
 from .kernels.ordering import begins
 from .losses import LOSSES
@@ -39,6 +41,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     query_weighting: str
     missing: str = "error"
     fill_: FloatArray | None = None
+    _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
@@ -52,6 +55,13 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         tags.target_tags.required = True
         tags.target_tags.one_d_labels = True
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
+
+    def _remember(self, data: RankingData, *, plain_qid: bool) -> None:
+        """Keep how many rows each query has, where nothing but the ranker can tell later that a query was cut."""
+        self._rows_seen = RowCounts.of(data.query, data.query_ids) if plain_qid else None
 
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.
@@ -97,15 +107,19 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     ) -> float:
         """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted.
 
-        `y` may be `labels(y, qid)`. A ranker that was fitted with queries refuses to score without them.
+        `y` may be `labels(y, qid)`, and the score is NaN where these were cut. A ranker that was fitted with queries
+        refuses to score without them; one that was fitted without takes all rows for one query. With a plain `qid` it
+        warns where a query has another number of rows than in training.
         """
         check_is_fitted(self)
-        y, qid = split_labels(y, qid)
-        if qid is None and self.fitted_with_qid_:
+        if split_labels(y, qid)[1] is None and self.fitted_with_qid_:
             raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
+        scores = self.predict(X)
+        if self._rows_seen is not None and qid is not None and not are_labels(y):
+            self._rows_seen.warn_of_others(qid, scores.size)
         accuracy: float = pairwise_accuracy(
             y,
-            self.predict(X),
+            scores,
             qid,
             sample_weight=sample_weight,
             preferences=self.preferences,

@@ -14,28 +14,23 @@ from numpy.typing import DTypeLike, NDArray
 from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._preferences import FloatArray
+from ._beside import SIZES, WEIGHTS, side_path, unpacked
 from ._columns import Columns
 from ._streams import Source, reading
 from .dataset import Dataset
-from .svmlight import read_svmlight
+from .svmlight import read_rows
 from .tables import read_arrow, read_csv, read_parquet
 
 FORMATS = ("svmlight", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 ENDINGS |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
-PACKED = (".gz", ".zst")
-SIZES, WEIGHTS = (".query", ".group"), (".weight",)  # endings of LightGBM's files beside the data
 
 
 def format_of(path: Source) -> str:
     """The format that a file's name implies: everything that is no table is SVMlight."""
     if not isinstance(path, (str, os.PathLike)):
         return "svmlight"
-    return ENDINGS.get(_unpacked(Path(path)).suffix.lower(), "svmlight")
-
-
-def _unpacked(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix.lower() in PACKED else path
+    return ENDINGS.get(unpacked(Path(path)).suffix.lower(), "svmlight")
 
 
 def read(
@@ -84,7 +79,7 @@ def read(
     if kind == "svmlight":
         if columns != Columns():
             raise ParameterError("label=, query=, id=, weight=, features= and drop= are for tables, not for SVMlight.")
-        data = read_svmlight(
+        data = read_rows(
             path, n_features=n_features, dense=dense, dtype=dtype, zero_based=zero_based, missing=missing,
             on_error=on_error, n_jobs=n_jobs,
         )  # fmt: skip
@@ -94,11 +89,6 @@ def read(
     if not isinstance(path, (str, os.PathLike)) or os.fspath(path) == "-":
         raise ParameterError(f"A {kind} file cannot be read from a stream: give its path.")
     return (read_parquet if kind == "parquet" else read_arrow)(path, columns, missing, dtype)
-
-
-def has_side_files(path: Source) -> bool:
-    """Whether LightGBM's files lie beside an SVMlight file, so that it must be read with `read`."""
-    return any(_side_path(path, endings) is not None for endings in (SIZES, WEIGHTS))
 
 
 def _with_side_files(data: Dataset, path: Source) -> Dataset:
@@ -122,19 +112,11 @@ def _with_side_files(data: Dataset, path: Source) -> Dataset:
 
 
 def _side_file(path: Source, endings: tuple[str, ...]) -> tuple[FloatArray | None, Path | None]:
-    file = _side_path(path, endings)
+    file = side_path(path, endings)
     if file is None:
         return None, None
     with reading(file) as stream:
         return _column(stream.read(), file), file
-
-
-def _side_path(path: Source, endings: tuple[str, ...]) -> Path | None:
-    if not isinstance(path, (str, os.PathLike)) or os.fspath(path) == "-":
-        return None
-    bases = dict.fromkeys([Path(path), _unpacked(Path(path))])
-    beside = [base.with_name(base.name + ending) for base in bases for ending in endings]
-    return next((file for file in beside if file.is_file()), None)
 
 
 def _column(text: bytes, file: Path) -> FloatArray:
