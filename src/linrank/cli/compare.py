@@ -44,6 +44,7 @@ def compare(
     from ..metrics import parse
     from . import _judge, _report
     from ._files import Loaded, read_chunks
+    from ._terminal import echo
 
     models = [Loaded.of(path) for path in (a, b)]
     judging = Judging(metric=(metric,), preset=preset)
@@ -66,5 +67,6 @@ def compare(
     if as_json:
         _report.print_json({"a": a, "b": b, "data": data, **_report.plain(found)})
         return
-    click.echo(f"A is {a}, B is {b}")
-    click.echo(str(found))
+    echo(f"A is {a}, B is {b}")
+    for line in str(found).split("\n"):
+        echo(line)

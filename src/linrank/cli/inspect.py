@@ -44,8 +44,7 @@ def _inspect_data(file: str, as_json: bool, reading: Reading) -> None:
     if as_json:
         _report.print_json({"path": file, "kind": "data", "read_as": list(data.description), **_report.plain(facts)})
         return
-    understood = [("read as", "; ".join(data.description))] if data.description else []
-    _report.show_facts(_report.console(), file, [*understood, *facts.lines()])
+    _report.show_facts(_report.console(), file, [*_report.understood(data.description), *facts.lines()])
 
 
 def _inspect_model(file: str, top: int, as_json: bool) -> None:
