@@ -75,13 +75,14 @@ def _show_weights(out: Any, names: list[str], weights: Any, effect: Any, order: 
     import numpy as np
 
     from .._explanation import shortened
+    from .._text import printable
     from . import _report
 
     largest = np.abs(effect).max(initial=0.0) or 1.0
     rows = []
     for j in order:
         drawn = _report.bar(out, abs(effect[j]) / largest, "green" if effect[j] > 0 else "red")
-        rows.append((shortened(names[j], 24), f"{weights[j]:+.4g}", f"{effect[j]:+.4g}", drawn))
+        rows.append((shortened(printable(names[j]), 24), f"{weights[j]:+.4g}", f"{effect[j]:+.4g}", drawn))
     _report.show_table(out, ("feature", "weight", "per deviation" if scaled else "weight", ""), rows)
 
 

@@ -56,18 +56,31 @@ def run_lines(loaded: Loaded, chunks: Iterable[Dataset], path: str, tag: str) ->
     """A TREC run, query by query. Kept in memory: a chunk, the ids and scores of one query, and the queries' names."""
     from .._errors import DataError
 
-    seen: set[str] = set()
+    words: dict[str, str] = {}
     current: str | None = None
     rows: list[tuple[str, float]] = []
     for qid, docid, score in _rows(loaded, chunks):
         if qid != current:
             yield _ranked(current, rows, tag)
             current, rows = qid, []
-            if qid in seen:
+            if words.get(_word(qid, "query", words)) is not None:
                 raise DataError(f"The rows of query {qid} are not next to each other: sort {path} by its queries.")
-            seen.add(qid)
+            words[_word(qid, "query", words)] = qid
         rows.append((docid, score))
     yield _ranked(current, rows, tag)
+
+
+def _word(text: str, what: str, taken: dict[str, str]) -> str:
+    """An id as a word of a run's line; refused where there is none, or where another id has `taken` it."""
+    from .._errors import DataError
+    from .._text import one_word
+
+    word = one_word(text)
+    if not word:
+        raise DataError(f"The {what} id {text!r} is no word, which a run needs: give it another id.")
+    if taken.get(word, text) != text:
+        raise DataError(f"The {what} ids {taken[word]!r} and {text!r} are both {word} in a run: rename one of them.")
+    return word
 
 
 def _rows(loaded: Loaded, chunks: Iterable[Dataset]) -> Iterator[tuple[str, str, float]]:
@@ -77,7 +90,7 @@ def _rows(loaded: Loaded, chunks: Iterable[Dataset]) -> Iterator[tuple[str, str,
     before = 0
     for chunk in chunks:
         scores = loaded.score(chunk.X).tolist()
-        docids = ["_".join(docid.split()) for docid in chunk.document_ids(before + 1)]
+        docids = chunk.document_ids(before + 1)
         qids = ["0"] * len(scores) if chunk.qid is None else [str(qid) for qid in chunk.qid.tolist()]
         order: Any = range(len(scores))
         if chunk.feature_names is not None and chunk.qid is not None:
@@ -92,5 +105,9 @@ def _ranked(qid: str | None, rows: list[tuple[str, float]], tag: str) -> str:
     """The lines of a query, the best first; equal scores in the file's order."""
     if qid is None:
         return ""
-    best_first = sorted(rows, key=lambda row: -row[1])
-    return "".join(f"{qid} Q0 {docid} {k} {score!r} {tag}\n" for k, (docid, score) in enumerate(best_first, 1))
+    query, documents, lines = _word(qid, "query", {}), dict[str, str](), []
+    for k, (docid, score) in enumerate(sorted(rows, key=lambda row: -row[1]), 1):
+        word = _word(docid, "document", documents)
+        documents[word] = docid
+        lines.append(f"{query} Q0 {word} {k} {score!r} {tag}\n")
+    return "".join(lines)
