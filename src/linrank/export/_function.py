@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError
 from .._preferences import FloatArray
+from .._text import printable
+
+SHOWN = 8  # means that a warning lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,9 @@ class LinearFunction:
             raise ParameterError(f"offset={offset!r} must be a finite number.")
         if not np.all(np.isfinite(weights)):
             raise ParameterError("The ranker holds NaN or infinity, so it is not exported: fit it again.")
+        for name in names:
+            if any("\ud800" <= character <= "\udfff" for character in name):
+                raise ParameterError(f"The feature {name!r} is not text, so it is not exported: rename it.")
         function = cls(weights, tuple(names), ranker.fill_, own + float(offset))
         refuse_repeated(function.names, "the features")
         return function
@@ -78,11 +84,15 @@ class LinearFunction:
         return replace(self, weights=weights, names=(*self.names, name), fill=fill, offset=0.0)
 
     def warn_of_fill(self, target: str, cure: str) -> None:
-        """Say that a target takes missing values for 0 where the ranker puts something else in their place."""
-        if self.fill is not None and np.any(self.fill * self.weights != 0):
-            warnings.warn(
-                f"{target} takes a missing value for 0, but this ranker for the feature's mean: {cure}", stacklevel=2
-            )
+        """Say that a target takes missing values for 0 where the ranker puts something else there, and what."""
+        if self.fill is None:
+            return
+        matter = np.flatnonzero(self.fill * self.weights)
+        values = ", ".join(f"{printable(self.names[j])} {self.fill[j]:.6g}" for j in matter[:SHOWN])
+        if matter.size:
+            more = f" and {matter.size - SHOWN:,} more, in the model's fill" if matter.size > SHOWN else ""
+            what = f"{target} takes a missing value for 0, but this ranker for the feature's mean"
+            warnings.warn(f"{what}: {cure} ({values}{more}).", stacklevel=2)
 
 
 def refuse_repeated(names: Sequence[str], what: str) -> None:

@@ -22,6 +22,8 @@ class Options:
         Name of the model (Solr, Elasticsearch, ONNX) or of the rank profile (Vespa).
     store : str
         Solr's feature store.
+    defaults : bool
+        Whether Solr's feature store gives the means of missing values as default values: then no warning says so.
     table, column : str
         The table that SQL selects from, and the name it gives to the scores.
     dtype : {"float32", "float64"}
@@ -33,6 +35,7 @@ class Options:
     table: str = "documents"
     column: str = "score"
     dtype: str = "float32"
+    defaults: bool = False
 
     def __post_init__(self) -> None:
         for name in ("model", "store", "table", "column"):
