@@ -2,6 +2,7 @@
 
 import io
 import logging
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linrank import DataError
-from linrank.io import from_frame, read, write_csv, write_parquet
+from linrank import DataError, LinrankError
+from linrank.io import GUESSES, from_frame, read, write_csv, write_parquet
 
 NONE_FOUND = "query: none found, all rows are compared with each other; name it with query="
 
@@ -87,9 +88,9 @@ def test_a_query_goes_before_who_asked_it():
     frame = log_of_searches(name="search_id").assign(user_id=7, session_id=3)
     data = from_frame(frame)
     assert "query: column 'search_id' (guessed)" in data.description
-    with pytest.raises(DataError.__mro__[1], match="'user_id', 'session_id' could each be the query"):
+    with pytest.raises(LinrankError, match="'user_id', 'session_id' could each be the query"):
         from_frame(frame.drop(columns="search_id"))
-    with pytest.raises(DataError.__mro__[1], match="'search_id', 'qid' could each be the query"):
+    with pytest.raises(LinrankError, match="'search_id', 'qid' could each be the query"):
         from_frame(frame.assign(qid=1))
 
 
@@ -200,3 +201,10 @@ def test_what_was_written_without_queries_is_read_again(tmp_path):
     with pytest.raises(DataError, match="'basket'"):
         read(tmp_path / "x.csv")
     assert read(tmp_path / "x.csv", query="").feature_names == data.feature_names
+
+
+def test_the_page_on_formats_lists_the_names_that_are_guessed():
+    page = (Path(__file__).parents[2] / "docs" / "file-formats.md").read_text().splitlines()
+    for role, names in GUESSES.items():
+        (line,) = [line for line in page if line.startswith(f"| {role} | ")]
+        assert line.split("`")[1::2] == list(names)

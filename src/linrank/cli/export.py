@@ -59,7 +59,7 @@ def export(
     report on the verification goes to standard output, so the export itself needs -o.
 
     \b
-      linrank export model.json --to solr --store my_features -o model-solr.json --features features.json
+      linrank export model.json --to solr --features features.json -o solr.json
       linrank export model.json --to sql --table products --verify test.txt
       linrank export model.json --to elasticsearch --offset auto --verify test.txt
       linrank export model.json --to onnx -o model.onnx

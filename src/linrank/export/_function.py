@@ -68,17 +68,18 @@ class LinearFunction:
         """|offset| + sum of |weight_j x_j| for each row: what rounding errors are measured by."""
         return np.asarray(abs(X) @ np.abs(self.weights), dtype=np.float64) + abs(self.offset)
 
-    def with_constant(self, name: str, target: str) -> LinearFunction:
+    def with_constant(self, name: str, target: str, defined: bool = False) -> LinearFunction:
         """The same with its offset as the weight of one more feature, for a target that has no place for it."""
         if self.offset == 0.0:
             return self
         if name in self.names:
             raise ParameterError(f"A feature is named {name!r}, which is needed for the offset: rename that feature.")
-        warnings.warn(
-            f"{target} has no place for an offset: it is the weight of a feature {name!r}, which you must define there "
-            "with the value 1 for every document.",
-            stacklevel=2,
-        )
+        if not defined:
+            warnings.warn(
+                f"{target} has no place for an offset: it is the weight of a feature {name!r}, which you must define "
+                "there with the value 1 for every document.",
+                stacklevel=2,
+            )
         fill = None if self.fill is None else np.append(self.fill, 1.0)
         weights = np.append(self.weights, self.offset)
         return replace(self, weights=weights, names=(*self.names, name), fill=fill, offset=0.0)

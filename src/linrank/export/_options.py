@@ -23,7 +23,8 @@ class Options:
     store : str
         Solr's feature store.
     defaults : bool
-        Whether Solr's feature store gives the means of missing values as default values: then no warning says so.
+        Whether Solr's feature store is as `solr.write_features` writes it, with default values and the offset's
+        feature: then no warning asks for them.
     table, column : str
         The table that SQL selects from, and the name it gives to the scores.
     dtype : {"float32", "float64"}

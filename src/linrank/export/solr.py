@@ -29,7 +29,7 @@ def write(function: LinearFunction, options: Options) -> bytes:
         function.warn_of_fill(
             "Solr", "give each feature its mean as defaultValue, as --features or to_solr_features write"
         )
-    function = function.with_constant(OFFSET, "Solr")
+    function = function.with_constant(OFFSET, "Solr", defined=options.defaults)
     names = _names(function)
     if np.any(np.abs(function.weights) > np.finfo(np.float32).max):
         raise ParameterError("A weight is too large for Solr's float32: divide the feature by its standard deviation.")
