@@ -69,6 +69,7 @@ def hostile(tmp_path, files):
         ["train", "no\x1b[31mfile", "-o", "m.json"],
         ["evaluate", "model.json", "data.parquet"],
         ["compare", "model.json", "model.json", "data.parquet", "--json"],
+        ["convert", "data.parquet", "\x1b[31m.arrow"],
         ["export", "model.json", "--to", "vespa"],
         ["export", "model.json", "--to", "solr"],
     ],
@@ -245,6 +246,11 @@ def test_ids_and_comments_that_are_not_utf8(files, tmp_path, monkeypatch, words)
         assert b"caf\xe9," in (tmp_path / "values.csv").read_bytes()  # as the data has it
     if words[:1] == ["convert"] and words[-1] == "-":
         assert result.stdout_bytes.count(b"qid:caf\xe9 ") == 2
+
+
+def test_query_ids_of_bytes_are_written_as_they_are(tmp_path):
+    write_svmlight(tmp_path / "x.txt", np.ones((2, 1)), [1, 0], np.array([b"caf\xe9", b"caf\xe9"]))
+    assert (tmp_path / "x.txt").read_bytes().count(b"qid:caf\xe9 ") == 2
 
 
 def test_half_a_surrogate_is_named(tmp_path):

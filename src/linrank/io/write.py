@@ -105,7 +105,7 @@ def _short(values: NDArray[Any]) -> list[str]:
 
 def _query_texts(qid: NDArray[Any]) -> list[str]:
     query, ids = encode_queries(qid, qid.size)
-    texts = [text.decode() if isinstance(text, bytes) else str(text) for text in ids.tolist()]
+    texts = [text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else str(text) for text in ids.tolist()]
     for text in texts:
         if not text or any(c in text for c in "# \t\r\n"):
             raise DataError(f"The query id {text!r} cannot be written to this format: it must have no blank and no #.")
