@@ -30,7 +30,7 @@ def print_json(value: Any) -> None:
     """One JSON document on standard output."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False)
     try:
-        text.encode(sys.stdout.encoding)
+        text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(plain(value), indent=2)
     click.echo("\n".join(line if line.isprintable() else "".join(map(_spelled, line)) for line in text.split("\n")))

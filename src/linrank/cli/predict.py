@@ -27,18 +27,19 @@ def predict(model: str, data: str, output: str | None, rank: bool, tag: str, rea
     """Score the rows of a file: one number a line, in the file's order.
 
     SVMlight is read in chunks, so a file may be larger than memory. With --rank the rows of a query must be next to
-    each other there; document ids come from the comments ("docid = X", or all of the comment, blanks as _), or are row
-    numbers.
+    each other there; document ids come from the comments ("docid = X", or all of the comment), or are row numbers. Blanks
+    in ids become _.
 
     \b
       linrank predict model.json test.txt -o scores.txt
       linrank predict model.json test.txt --rank > run.txt
       zcat test.txt.gz | linrank predict model.json - | head
     """
+    from .._text import one_word
     from ._files import Loaded, read_chunks, writing
 
-    if rank and (not tag or tag.split() != [tag]):
-        raise click.UsageError(f"--tag {tag!r} is a word of a line: it must not be empty nor have blanks.")
+    if rank and (not tag or one_word(tag) != tag):
+        raise click.UsageError(f"--tag {tag!r} is a word of a line: it must be printable, without blanks.")
     loaded = Loaded.of(model)
     chunks = read_chunks(data, reading, loaded)
     with writing(output) as out:
@@ -63,9 +64,10 @@ def run_lines(loaded: Loaded, chunks: Iterable[Dataset], path: str, tag: str) ->
         if qid != current:
             yield _ranked(current, rows, tag)
             current, rows = qid, []
-            if words.get(_word(qid, "query", words)) is not None:
+            word = _word(qid, "query", words)
+            if word in words:
                 raise DataError(f"The rows of query {qid} are not next to each other: sort {path} by its queries.")
-            words[_word(qid, "query", words)] = qid
+            words[word] = qid
         rows.append((docid, score))
     yield _ranked(current, rows, tag)
 
