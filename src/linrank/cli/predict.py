@@ -27,8 +27,8 @@ def predict(model: str, data: str, output: str | None, rank: bool, tag: str, rea
     """Score the rows of a file: one number a line, in the file's order.
 
     SVMlight is read in chunks, so a file may be larger than memory. With --rank the rows of a query must be next to
-    each other there; document ids come from the comments ("docid = X", or all of the comment), or are row numbers; blanks
-    become _.
+    each other there; document ids come from the comments ("docid = X", or all of the comment), or are row numbers, and
+    blanks in ids become _.
 
     \b
       linrank predict model.json test.txt -o scores.txt
