@@ -60,7 +60,8 @@ def test_ids_of_a_run(run, files, chunked, tmp_path):
     assert " a_title_with_blanks " in run("predict", files.model, "blanks.txt", "--rank").stdout
     write_svmlight(tmp_path / "mixed.txt", X[:3], y[:3], [1, 2, 1])
     assert "sort mixed.txt by its queries" in run("predict", files.model, "mixed.txt", "--rank", code=1).stderr
-    assert "--tag" in run("predict", files.model, "plain.txt", "--rank", "--tag", "a b", code=2).stderr
+    for tag in ("a b", "", "\x1b[31m", "\udcff"):
+        assert "--tag" in run("predict", files.model, "plain.txt", "--rank", "--tag", tag, code=2).stderr
 
 
 def test_tables_are_matched_by_name(run, files, tmp_path):

@@ -51,6 +51,7 @@ def compare(
     from ..metrics import compare as compare_scores
     from . import _judge, _report
     from ._files import Loaded, read_chunks
+    from ._terminal import echo
 
     models = [Loaded.of(path) for path in (a, b)]
     judging = Judging(metric=(metric,), preset=preset, ties=ties)
@@ -77,7 +78,8 @@ def compare(
         used = compared and compared.plain()
         _report.print_json({"a": a, "b": b, "data": data, "preferences": used, **_report.plain(found)})
         return
-    click.echo(f"A is {a}, B is {b}")
-    click.echo(str(found))
+    echo(f"A is {a}, B is {b}")
+    for line in str(found).split("\n"):
+        echo(line)
     if compared is not None:
-        click.echo("{}: {}".format(*compared.line()))
+        echo("{}: {}".format(*compared.line()))

@@ -60,6 +60,7 @@ def _write_per_query(path: str, metrics: list[Metric], scored: Scored) -> None:
     import io
     import math
 
+    from ..io.dataset import utf8
     from ._files import writing
     from ._judge import value_of
 
@@ -71,4 +72,4 @@ def _write_per_query(path: str, metrics: list[Metric], scored: Scored) -> None:
         values = ["" if math.isnan(column[k]) else repr(float(column[k])) for column in columns]
         writer.writerow([scored.ids[k] if scored.ids else "", *values])
     with writing(path) as out:
-        out.write(text.getvalue().encode())
+        out.write(utf8(text.getvalue(), "query id"))

@@ -160,10 +160,8 @@ def _describe(rows: Dataset, trainer: Any, out: Any, path: str) -> dict[str, Any
 
     facts = describer.describe(rows, trainer.parameters.get("preferences", "full"))
     if out is not None:
-        understood = [("read as", "; ".join(rows.description))] if rows.description else []
-        _report.show_facts(out, path, [*understood, *facts.lines()])
-    found: dict[str, Any] = _report.plain(facts)
-    return found
+        _report.show_facts(out, path, [*_report.understood(rows.description), *facts.lines()])
+    return {"read_as": list(rows.description), **_report.plain(facts)}
 
 
 def _validate(ranker: Any, path: str, trainer: Any, judging: Judging, out: Any) -> dict[str, Any]:

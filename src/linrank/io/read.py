@@ -15,7 +15,7 @@ from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._preferences import FloatArray
 from ._beside import SIZES, WEIGHTS, side_path, unpacked
-from ._columns import Columns
+from ._columns import NONE_FOUND, Columns, tell_of_no_queries
 from ._streams import Source, reading
 from .dataset import Dataset
 from .svmlight import read_rows
@@ -61,7 +61,7 @@ def read(
     format : {"svmlight", "csv", "tsv", "parquet", "arrow"}, optional
         Overrules the ending.
     label, query, id, weight, features, drop
-        Columns of a table, as in `from_frame`.
+        Columns of a table, as in `from_frame`, which also says what happens where no query column is found.
     missing, dtype
         As in `read_svmlight`.
     n_features, dense, zero_based, on_error, n_jobs
@@ -73,17 +73,21 @@ def read(
     Dataset
         `description` says how the file was understood.
     """
+    columns = Columns(label, query, id, weight, features, drop)
+    of_lines = {"n_features": n_features, "dense": dense, "zero_based": zero_based, "on_error": on_error}
+    return tell_of_no_queries(read_file(path, format, columns, missing, dtype, n_jobs=n_jobs, **of_lines))
+
+
+def read_file(
+    path: Source, format: str | None, columns: Columns, missing: str, dtype: DTypeLike, **of_lines: Any
+) -> Dataset:
+    """`read`, for a caller that tells in its own words that there are no queries."""
     kind = format_of(path) if format is None else format
     check_choice("format", kind, FORMATS)
-    columns = Columns(label, query, id, weight, features, drop)
     if kind == "svmlight":
         if columns != Columns():
             raise ParameterError("label=, query=, id=, weight=, features= and drop= are for tables, not for SVMlight.")
-        data = read_rows(
-            path, n_features=n_features, dense=dense, dtype=dtype, zero_based=zero_based, missing=missing,
-            on_error=on_error, n_jobs=n_jobs,
-        )  # fmt: skip
-        return _with_side_files(data, path)
+        return _with_side_files(read_rows(path, dtype=dtype, missing=missing, **of_lines), path)
     if kind in ("csv", "tsv"):
         return read_csv(path, columns, missing, dtype, "," if kind == "csv" else "\t")
     if not isinstance(path, (str, os.PathLike)) or os.fspath(path) == "-":
@@ -100,6 +104,8 @@ def _with_side_files(data: Dataset, path: Source) -> Dataset:
     elif sizes is not None:
         data = replace(data, qid=_query_numbers(sizes, data, str(file)))
         words.append(f"query: sizes in {file}")
+    elif data.qid is None:
+        words.append(f"{NONE_FOUND}; give each line a qid:")
     weights, file = _side_file(path, WEIGHTS)
     if weights is not None and data.sample_weight is not None:
         words.append(f"weight: cost of each row ({file} is not used)")
