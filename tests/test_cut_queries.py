@@ -164,6 +164,12 @@ def test_streams_and_single_queries_are_not_warned_of(problem):
     assert 0 < LinearRanker().fit(X, y).score(X[:99], y[:99]) < 1
 
 
+def test_rows_of_one_named_query_may_be_judged_apart(problem):
+    X, y, _ = problem
+    qid = np.full(y.size, 7)
+    assert LinearRanker().fit(X[::2], y[::2], qid[::2]).score(X[1:400:2], y[1:400:2], qid[1:400:2]) > 0.5
+
+
 def test_our_own_tools_refuse_splitters_that_cut_queries(problem, caplog):
     X, y, qid = problem
     warnings.filterwarnings("ignore", "The groups parameter is ignored by KFold")

@@ -60,8 +60,12 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
 
     def _remember(self, data: RankingData, *, plain_qid: bool) -> None:
-        """Keep how many rows each query has, where nothing but the ranker can tell later that a query was cut."""
-        self._rows_seen = RowCounts.of(data.query, data.query_ids) if plain_qid else None
+        """Keep how many rows each query has, where nothing but the ranker can tell later that a query was cut.
+
+        A single query can only be split by rows: that is no mistake.
+        """
+        several = plain_qid and data.n_queries > 1
+        self._rows_seen = RowCounts.of(data.query, data.query_ids) if several else None
 
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.
