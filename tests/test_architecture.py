@@ -9,7 +9,7 @@ SOURCE = Path(linrank.__file__).parent
 
 #: From the bottom up; a module imports from its own layer or from those before it.
 LAYERS = [
-    ["_errors"],
+    ["_errors", "_files", "_threads"],
     ["_labels"],
     ["kernels"],
     ["_preferences"],
