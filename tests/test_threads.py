@@ -1,5 +1,6 @@
 """Threads: forks and Ctrl-C while others work leave neither a lock nor a limit behind."""
 
+import dis
 import os
 import signal
 import subprocess
@@ -132,21 +133,39 @@ def test_a_fork_within_a_fit_keeps_the_limit_of_the_thread_that_lives_on(two_bla
 
 
 class Interrupting:
-    """Raises KeyboardInterrupt at one of the lines, or calls, of some functions."""
+    """Raises KeyboardInterrupt in some functions, where Python looks for signals: as they begin, and after calls."""
 
     def __init__(self, at, *functions):
-        self.left, self.codes = at, {function.__code__ for function in functions}
+        self.left, self.codes, self.called = at, {function.__code__ for function in functions}, {}
 
     def __call__(self, frame, event, argument):
         if frame.f_code not in self.codes:
             return None
-        if event in ("call", "line"):
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "call" or (event == "opcode" and self.called.get(frame, False)):
             if self.left == 0:
-                self.left = -1
                 sys.settrace(None)
-                raise KeyboardInterrupt
             self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+        if event == "opcode":
+            self.called[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("CALL")
         return self
+
+
+def is_free(lock):
+    """Whether another thread can take it."""
+    taken = []
+
+    def take():
+        taken.append(lock.acquire(blocking=False))
+        if taken[0]:
+            lock.release()
+
+    other = threading.Thread(target=take)
+    other.start()
+    other.join()
+    return taken[0]
 
 
 WHERE = (
@@ -170,12 +189,14 @@ def test_an_interrupt_anywhere_in_entering_or_leaving_an_engine_leaves_blas_as_i
             pass
         finally:
             sys.settrace(before)
+        trace.called.clear()
         del engine
         assert set(blas_threads()) == {2}, at
         assert not _threads.one_blas_thread._holders, at
+        assert is_free(_threads.one_blas_thread._lock), at
         if trace.left >= 0:
             break
-    assert 30 < at < 999  # it has been everywhere
+    assert 25 < at < 999  # it has been everywhere
 
 
 def test_blas_is_limited_while_any_engine_is_open(two_blas_threads):
