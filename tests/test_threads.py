@@ -1,6 +1,6 @@
 """Threads: forks and Ctrl-C while others work leave neither a lock nor a limit behind."""
 
-import dis
+import linecache
 import os
 import signal
 import subprocess
@@ -133,23 +133,31 @@ def test_a_fork_within_a_fit_keeps_the_limit_of_the_thread_that_lives_on(two_bla
 
 
 class Interrupting:
-    """Raises KeyboardInterrupt in some functions, where Python looks for signals: as they begin, and after calls."""
+    """Raises KeyboardInterrupt in some functions as they begin, or at one of their lines.
+
+    But not at the end of a ``with``: Python looks for signals before, and after the lock is released, not in between.
+    """
 
     def __init__(self, at, *functions):
-        self.left, self.codes, self.called = at, {function.__code__ for function in functions}, {}
+        self.left, self.codes, self.seen = at, {function.__code__ for function in functions}, set()
 
     def __call__(self, frame, event, argument):
         if frame.f_code not in self.codes:
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        if event == "call" or (event == "opcode" and self.called.get(frame, False)):
+        here = (id(frame), frame.f_lineno)
+        again = (
+            here in self.seen and linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()[:5] == "with "
+        )
+        if event == "call":
+            self.seen = {place for place in self.seen if place[0] != id(frame)}
+        elif event == "line":
+            self.seen.add(here)
+        if event in ("call", "line") and not again:
             if self.left == 0:
                 sys.settrace(None)
             self.left -= 1
             if self.left < 0:
                 raise KeyboardInterrupt
-        if event == "opcode":
-            self.called[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("CALL")
         return self
 
 
@@ -189,7 +197,6 @@ def test_an_interrupt_anywhere_in_entering_or_leaving_an_engine_leaves_blas_as_i
             pass
         finally:
             sys.settrace(before)
-        trace.called.clear()
         del engine
         assert set(blas_threads()) == {2}, at
         assert not _threads.one_blas_thread._holders, at
