@@ -118,6 +118,18 @@ def test_a_column_beyond_the_last_one(tmp_path):
         refused(file, stream)
 
 
+@pytest.mark.parametrize(("place", "value"), [(-1, -419430378), (-1, 10**6), (0, 1), (1, 10**6), (1, -5), (2, 0)])
+def test_rows_that_begin_or_end_elsewhere(tmp_path, place, value):
+    stream, file = chunks(sparse=True), tmp_path / "state"
+    with pytest.raises(EndedError):
+        ranker(scale=np.ones(4)).fit_stream(torn(stream), checkpoint=file)
+    header, arrays = taken_apart(file.read_bytes())
+    indptr = arrays["kept 0 indptr"].copy()
+    indptr[place] = value
+    file.write_bytes(put_together(header, arrays | {"kept 0 indptr": indptr}))
+    refused(file, stream)
+
+
 @pytest.mark.parametrize("change", ["short", "long", "float32", "nan", "gone", "more"])
 def test_arrays_that_do_not_fit(path, stream, change):
     header, arrays = taken_apart(path.read_bytes())
