@@ -34,7 +34,10 @@ PACKAGES = ("linrank", "numpy", "scipy", "numba", "scikit-learn")
 #: Sources that many questions share: what a fit runs through, and what an evaluation of a loss does.
 LOSS = ("kernels/**/*.py", "losses/**/*.py")
 FIT = (*LOSS, "engines/**/*.py", "solvers/**/*.py", "_objective.py", "_smoothing.py", "rankers.py")
-STOCHASTIC = ("kernels/**/*.py", "solvers/_samplers.py", "solvers/stochastic.py", "_descend.py", "_sgd.py")
+STOCHASTIC = (
+    *(f"kernels/{name}.py" for name in ("_jit", "random", "sampling", "stochastic")),
+    *("solvers/_samplers.py", "solvers/stochastic.py", "_descend.py", "_sgd.py"),
+)
 
 
 @dataclass
@@ -94,7 +97,7 @@ def header(sources: tuple[str, ...]) -> dict[str, str]:
         "machine": machine(),
         "versions": ", ".join(versions),
         "date": time.strftime("%Y-%m-%d"),
-        "sources": " ".join(sources),
+        "sources": " ".join(dict.fromkeys(sources)),
         "hash": digest(sources),
     }
 
@@ -112,7 +115,7 @@ def machine() -> str:
 def digest(sources: tuple[str, ...], library: Path = LIBRARY) -> str:
     """A hash of the library's files that the patterns name; a pattern without any file is part of it."""
     found = hashlib.sha256()
-    for pattern in sources:
+    for pattern in dict.fromkeys(sources):
         found.update(pattern.encode())
         for path in sorted(library.glob(pattern)):
             found.update(path.relative_to(library).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

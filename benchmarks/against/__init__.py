@@ -1,4 +1,4 @@
-"""This working tree against another revision: the same rows, in separate processes, in turns."""
+"""The working tree against another revision: the same rows, in separate processes, in turns."""
 
 from __future__ import annotations
 

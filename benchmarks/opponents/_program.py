@@ -5,6 +5,7 @@ No program, and nothing to build one with, is part of this project.
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import tempfile
@@ -36,14 +37,23 @@ class Files:
             query = np.unique(problem.qid, return_inverse=True)[1]
         order = np.argsort(query, kind="stable")
         write_svmlight(self.data, problem.X[order], problem.y[order], query[order] + 1)
+        # sofia-ml reads beyond a line that does not end with a space; to the others it is nothing.
+        self.data.write_bytes(self.data.read_bytes().replace(b"\n", b" \n"))
+
+    def close(self) -> None:
+        """Delete them."""
+        self._folder.cleanup()
 
 
 _last: list[Files] = []
+atexit.register(lambda: [one.close() for one in _last])
 
 
 def files(problem: Problem) -> Files:
     """The problem's files, written once while the same problem is asked for."""
     if not _last or _last[0].problem.X is not problem.X or _last[0].problem.y is not problem.y:
+        for one in _last:
+            one.close()
         _last[:] = [Files(problem)]
     return _last[0]
 
