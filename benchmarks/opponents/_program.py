@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,9 @@ import numpy as np
 from linrank import write_svmlight
 from opponents import UnfinishedError
 from problems import Problem
+
+#: Seconds after which a program is ended.
+LIMIT = 1800
 
 
 def path(*names: str) -> Path | None:
@@ -30,6 +35,7 @@ class Files:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.reading = float("inf")  # CPU seconds of a program that only reads the file, the best so far
         self._folder = tempfile.TemporaryDirectory()
         self.data, self.model = (Path(self._folder.name) / name for name in ("data", "model"))
         query = np.zeros(problem.y.size, np.int64)
@@ -62,13 +68,23 @@ def run(*command: object) -> tuple[float, str]:
     """CPU seconds of a program, as the system counts them, and what it printed."""
     with tempfile.TemporaryFile("w+") as printed:
         process = subprocess.Popen([str(part) for part in command], stdout=printed, stderr=subprocess.STDOUT)
+        watch = threading.Timer(LIMIT, os.kill, (process.pid, signal.SIGKILL))
+        watch.start()
         _, status, usage = os.wait4(process.pid, 0)
+        watch.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         printed.seek(0)
         text = printed.read()
     if process.returncode != 0:
         raise UnfinishedError(f"{command[0]} ended with {process.returncode}: {text[-200:]}")
     return usage.ru_utime + usage.ru_stime, text
+
+
+def all_weights(found: np.ndarray, n_features: int) -> np.ndarray:
+    """Weights of all features: a program knows none beyond the last that occurs."""
+    w = np.zeros(n_features)
+    w[: min(found.size, n_features)] = found[:n_features]
+    return w
 
 
 def sparse_weights(text: str, n_features: int) -> np.ndarray:

@@ -26,5 +26,5 @@ def fit(problem: Problem, loss: str, alpha: float, tol: float = 1e-3) -> Fit:
     seconds = _program.run(*command)[0]
     lines = files.model.read_text().splitlines()
     weights = np.array([float(line.split()[0]) for line in lines[lines.index("w") + 1 :] if line.strip()])
-    seconds = max(0.0, seconds - _program.run(*idle)[0])
-    return Fit(weights[: problem.X.shape[1]], seconds)
+    files.reading = min(files.reading, _program.run(*idle)[0])
+    return Fit(_program.all_weights(weights, problem.X.shape[1]), max(0.0, seconds - files.reading))

@@ -31,4 +31,4 @@ def fit(problem: Problem, loss: str, alpha: float, tol: float = 1e-3, steps: int
     if said is None:
         raise UnfinishedError(f"sofia-ml printed no time of training: {printed[-200:]}")
     weights = np.array([float(value) for value in files.model.read_text().split()])
-    return Fit(weights[1 : d + 1], float(said[1]), steps)
+    return Fit(_program.all_weights(weights[1:], d), float(said[1]), steps)

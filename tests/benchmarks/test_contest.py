@@ -147,14 +147,14 @@ def test_liblinear_is_timed_without_its_parsing(problem, folder, monkeypatch):
         "train",
         "assert argument('-s') == '8'\n"
         "assert all('qid:' in line for line in lines(sys.argv[-2]))\n"
-        "open(sys.argv[-1], 'w').write('nr_feature 4\\nw\\n' + argument('-c') + '\\n-2 \\n3 \\n4 \\n')\n",
+        "open(sys.argv[-1], 'w').write('nr_feature 3\\nw\\n' + argument('-c') + '\\n-2 \\n3 \\n')\n",
     )
     seconds = {"1e-06": 5.0, "1000000000.0": 1.5}
     run = opponents._program.run
     monkeypatch.setattr(opponents._program, "run", lambda *c: (seconds[c[6]], run(*c)[1]))
     fit = liblinear_ranksvm.fit(problem, "squared_hinge", 1e-2, tol=1e-6)
     assert fit.seconds == 3.5
-    assert fit.weights.tolist() == [1 / (1e-2 * problems.facts(problem).pairs), -2, 3, 4]
+    assert fit.weights.tolist() == [1 / (1e-2 * problems.facts(problem).pairs), -2, 3, 0]  # it knows no feature 4
 
 
 def test_svmrank_says_its_own_seconds(problem, folder):
