@@ -37,7 +37,7 @@ def test_a_row_far_off_is_measured_again_with_three_times_as_many_turns():
     assert asked == [("a", 15), ("a", 45)]
 
 
-@pytest.mark.parametrize("ratio", [0.91, 1.0, 1.09])
+@pytest.mark.parametrize("ratio", [0.94, 1.0, 1.06])
 def test_a_row_near_even_is_measured_once(ratio):
     asked = []
     turns.time_row("a", lambda row, n: asked.append(n) or (1.0, ratio), 15)
