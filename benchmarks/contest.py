@@ -36,19 +36,51 @@ def objective(problem: Problem, loss: str, alpha: float, w: np.ndarray) -> float
     return float(LOSSES[loss].at(scores, RankingData(*problem)).value + alpha / 2 * float(w @ w))
 
 
+#: phi(z), for the slow way.
+PHI = {
+    "hinge": lambda z: np.maximum(0.0, 1.0 - z),
+    "squared_hinge": lambda z: np.maximum(0.0, 1.0 - z) ** 2,
+    "logistic": lambda z: np.logaddexp(0.0, -z),
+}
+#: Rows of a query up to which a quick check evaluates the objective the slow way too.
+SLOW_ROWS = 1000
+
+
+def slow_objective(problem: Problem, loss: str, alpha: float, w: np.ndarray) -> float:
+    """The same, pair by pair, by nothing of the library."""
+    scores, total, n_pairs = problem.X @ w, 0.0, 0
+    query = np.zeros(problem.y.size) if problem.qid is None else problem.qid
+    for one in np.unique(query):
+        here = np.flatnonzero(query == one)
+        z = scores[here][:, None] - scores[here]
+        above = problem.y[here][:, None] > problem.y[here]
+        total, n_pairs = total + float(PHI[loss](z[above]).sum()), n_pairs + int(above.sum())
+    return total / n_pairs + alpha / 2 * float(w @ w)
+
+
+def _checked_objective(problem: Problem, loss: str, alpha: float, w: np.ndarray) -> float:
+    """The objective; in a quick check held against the slow way."""
+    value = objective(problem, loss, alpha, w)
+    longest = problem.y.size if problem.qid is None else int(np.unique(problem.qid, return_counts=True)[1].max())
+    if quick() and longest <= SLOW_ROWS:
+        slow = slow_objective(problem, loss, alpha, w)
+        if not abs(value - slow) <= OFF * slow:
+            fault(f"{loss}, alpha {alpha:g}: the objective is {slow:.6f} pair by pair, not {value:.6f}")
+    return value
+
+
 def contest(
     problem: Problem,
     loss: str,
     alpha: float,
     contestants: dict[str, Callable[[Problem, str, float], Fit] | None],
     *,
-    off: float = OFF,
     may_fail: tuple[str, ...] = (),
     turns: int = TURNS,
 ) -> dict[str, Judged]:
     """Best CPU seconds of each contestant (None: absent), whose weights must be as good as they should be.
 
-    A contestant that ends unfinished or more than `off` above the best objective has no seconds; unless it is one of
+    A contestant that ends unfinished or more than OFF above the best objective has no seconds; unless it is one of
     those that `may_fail` that is a fault.
     """
     fits: dict[str, list[Fit]] = {name: [] for name in contestants}
@@ -61,9 +93,9 @@ def contest(
                 _turn(fits[name], lambda run=run: run(problem, loss, alpha))
             except UnfinishedError as reason:
                 failed[name] = str(reason)
-    values = {name: objective(problem, loss, alpha, found[-1].weights) for name, found in fits.items() if found}
+    values = {name: _checked_objective(problem, loss, alpha, f[-1].weights) for name, f in fits.items() if f}
     lowest = min(values.values(), default=np.nan)
-    limit = lowest + off * LOSSES[loss].value_at_zero
+    limit = lowest + OFF * LOSSES[loss].value_at_zero
     for name, value in values.items():
         if name not in failed and not value <= limit:
             failed[name] = f"objective {value:.6f}, {lowest:.6f} is possible"

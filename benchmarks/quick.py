@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from opponents import absent
 from results import Answering
 
@@ -25,15 +22,13 @@ def faults_of(name: str, given: Answering, missing: list[str]) -> list[str]:
     return found
 
 
-def run(names: list[str], answer_all: Callable[..., None]) -> int:
-    """Answer all; 1 where anything is wrong."""
-    found: list[str] = []
-    missing, begin = absent(), time.monotonic()
-    answer_all(names, lambda name, given: found.extend(faults_of(name, given, missing)))
-    seconds = time.monotonic() - begin
-    print(f"\n{len(names)} questions in {seconds:.0f} s; opponents not here: {', '.join(missing) or 'none'}")
+def judge(answers: dict[str, Answering], seconds: float) -> int:
+    """Say what is wrong; 1 where anything is."""
+    missing = absent()
+    found = [fault for name, given in answers.items() for fault in faults_of(name, given, missing)]
     for fault in found:
         print(fault)
     if seconds > LIMIT:
         print(f"A quick check took more than {LIMIT} s: make the small problems smaller.")
+    print(f"{len(answers)} questions in {seconds:.0f} s; opponents not here: {', '.join(missing) or 'none'}")
     return 1 if found else 0

@@ -31,7 +31,18 @@ def test_the_objective_is_that_of_the_fit(problem):
 
     for loss in ("hinge", "squared_hinge", "logistic"):
         ranker = LinearRanker(loss, 1e-2, scale=False).fit(*problem)
-        assert contest.objective(problem, loss, 1e-2, ranker.coef_) == pytest.approx(ranker.objective_, rel=1e-12)
+        for way in (contest.objective, contest.slow_objective):
+            assert way(problem, loss, 1e-2, ranker.coef_) == pytest.approx(ranker.objective_, rel=1e-11)
+
+
+def test_an_objective_that_is_not_what_pairs_say_is_a_fault(problem, given, monkeypatch):
+    contest.contest(problem, "hinge", 1e-2, {"ours": linrank.fit})
+    assert not given.faults
+    right = contest.objective
+    monkeypatch.setattr(contest, "objective", lambda *given: right(*given) * 1.002)
+    contest.contest(problem, "hinge", 1e-2, {"ours": linrank.fit})
+    assert len(given.faults) == 1
+    assert "pair by pair" in given.faults[0]
 
 
 def test_time_counts_only_with_weights_as_good_as_the_others(problem, given):
