@@ -31,7 +31,8 @@ UNKNOWN = "unknown"
 ELSEWHERE = "elsewhere"
 PACKAGES = ("linrank", "numpy", "scipy", "numba", "scikit-learn")
 
-#: Sources that many questions share: what a fit runs through, and what an evaluation of a loss does.
+#: Sources that many questions share: everything, what an evaluation of a loss runs through, and what a fit does.
+ALL = ("**/*.py",)
 LOSS = ("kernels/**/*.py", "losses/**/*.py")
 FIT = (*LOSS, "engines/**/*.py", "solvers/**/*.py", "_objective.py", "_smoothing.py", "rankers.py")
 STOCHASTIC = (
@@ -135,7 +136,7 @@ def write(path: Path, rows: list[dict[str, str]], head: dict[str, str]) -> None:
 def read(path: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Header and rows."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    head = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    head = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
     return head, list(csv.DictReader(line for line in lines if not line.startswith("# ")))
 
 

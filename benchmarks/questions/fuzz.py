@@ -25,7 +25,6 @@ from linrank.io._document import loads
 from linrank.testing import make_ranking, naive_svmlight
 from measure import in_fresh_process, report
 
-SOURCES = ("io/**/*.py", "kernels/svmlight.py", "kernels/text.py", "kernels/decimal.py")
 LIBLINEAR = b"solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 3\nbias -1\nw\n0.5 \n-0.25 \n1e-3 \n"
 SVMRANK = b"""SVM-light Version V6.20
 0 # kernel type
