@@ -178,7 +178,7 @@ def _rankncg(given: Tables) -> str:
     for row in given.rows("rankncg"):
         paper = " / ".join(row[f"paper's {method} WMW"] for method in ("direct", "fast"))
         pairs = f"{row['pairs']} ({given.elsewhere('RankNCG (paper)', row['data'], 'pairs')})"
-        seconds = (fixed(row[f"{method} s"], 3) for method in ("exact newton", "fast"))
+        seconds = (fixed(row[f"{method} s"], 3) or "not converged" for method in ("exact newton", "fast"))
         theirs = given.elsewhere("RankNCG (paper)", row["data"], "fast seconds")
         rows.append([row["data"], row["rows"], pairs, row["exact newton WMW"], paper, *seconds, theirs])
     return markdown([*head, "seconds, RankNCG fast", "the paper's, fast"], rows)
