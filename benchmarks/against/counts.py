@@ -15,6 +15,8 @@ from typing import Any
 
 #: Module and class of a matrix that is cut into blocks of rows: `rows(block)`, and products by block.
 PLACES = (("linrank.engines._matrix", "DenseMatrix"), ("linrank.engines._matrix", "SparseMatrix"))
+#: Module, class and method of an engine (with a `matrix`) that builds an exact Hessian: it reads X once.
+HESSIANS = (("linrank.engines.local", "LocalEngine", "hessian"),)
 PRODUCTS = ("dot", "transpose_dot")
 PASSES = ("largest", "squared_deviations", "largest_square")
 
@@ -64,6 +66,10 @@ def _watching_products() -> Iterator[dict[str, int]]:
             original = getattr(kind, method)
             undo.append((kind, method, original))
             setattr(kind, method, _counted(original, seen, method in PRODUCTS))
+    for module, name, method in HESSIANS:
+        if (kind := _find(module, name)) is not None:
+            undo.append((kind, method, getattr(kind, method)))
+            setattr(kind, method, _reading_once(getattr(kind, method), seen))
     try:
         yield seen
     finally:
@@ -83,6 +89,14 @@ def _counted(original: Callable[..., Any], seen: dict[str, int], product: bool) 
         block = next(value for value in given if isinstance(value, int))
         seen["bytes"] += _bytes(self, *self.rows(block))
         seen["products"] += product and block == 0
+        return original(self, *given)
+
+    return call
+
+
+def _reading_once(original: Callable[..., Any], seen: dict[str, int]) -> Callable[..., Any]:
+    def call(self: Any, *given: Any) -> Any:
+        seen["bytes"] += _bytes(self.matrix, 0, self.matrix.shape[0])
         return original(self, *given)
 
     return call

@@ -102,6 +102,20 @@ def test_counts_of_a_fit():
     assert counts.count(lambda: ranker.predict(X), exact=False)["products"] is None
 
 
+def test_an_exact_hessian_reads_x_once():
+    from linrank import LinearRanker
+    from linrank.solvers import Newton
+
+    X, y, qid = graded.make(300, 4, 6, 3)
+    found = {}
+    for way in ("exact", "products"):
+        ranker = LinearRanker(alpha=1e-2, scale=False, solver=Newton(hessian=way))
+        found[way] = counts.count(lambda ranker=ranker: ranker.fit(X, y, qid), exact=True)
+        extra = found[way]["bytes of X"] - found[way]["products"] * X.nbytes
+        assert extra % X.nbytes == 0
+        assert (extra > 0) == (way == "exact")
+
+
 def test_a_count_that_a_revision_lacks_is_empty(monkeypatch):
     monkeypatch.setattr(counts, "PLACES", (("linrank.not_there", "Matrix"), ("linrank.engines", "NoMatrix")))
     counted = counts.count(lambda: None, exact=True)
