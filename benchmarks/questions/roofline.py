@@ -36,12 +36,12 @@ def main() -> None:
 
 
 def bandwidth() -> dict[str, Any]:
-    """Gigabytes a second that are read and written, and millions of numbers sorted a second."""
-    n = 10**4 if quick() else 10**7
+    """Gigabytes a second that are read and written, and millions of numbers sorted a second; arrays beyond caches."""
+    n = 10**4 if quick() else 5 * 10**7
     rng = np.random.default_rng(0)
     source, target = rng.standard_normal(n), np.empty(n)
-    X = graded.make(n // 50, 1000, 1, 5, 50).X
-    keys = rng.standard_normal(n // 10)
+    X = graded.make(n // 100, 1000, 1, 5, 50).X
+    keys = rng.standard_normal(n // 50)
     times = best_times(
         {
             "copy": lambda: np.copyto(target, source),
