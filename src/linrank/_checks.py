@@ -21,6 +21,13 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ParameterError(f"{name}={value!r} is not known: choose one of {', '.join(map(repr, choices))}.")
 
 
+def check_number(name: str, value: Any, above: float) -> None:
+    """Refuse a parameter that is not a finite number above `above`."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or value <= above:
+        raise ParameterError(f"{name}={value!r} must be a finite number above {above:g}.")
+
+
 def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already."""
     from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn

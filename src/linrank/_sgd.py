@@ -13,8 +13,9 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.validation import validate_data
 
 from ._checkpoint import ANEW, Saved, load_checkpoint, plain, save_checkpoint
-from ._checks import check_choice
+from ._checks import check_choice, check_number
 from ._data import RankingData
+from ._defaults import choose_scale
 from ._descend import OTHER_STREAM, Run, describe_seed, hold_out, make_seed
 from ._errors import DataError, ParameterError
 from ._labels import are_labels, split_labels
@@ -24,7 +25,6 @@ from ._preferences import FloatArray
 from ._progress import Progress
 from ._stream import Chunks, OpenQueries, Stream, check_chunk, fingerprint, numbered_chunks
 from .engines import LocalEngine
-from .rankers import _check_number
 from .solvers import Status
 from .solvers._samplers import SAMPLINGS
 from .solvers.stochastic import LARGEST_SCALE, LOSS_NAMES, RULES, SMALLEST_SCALE, Descent, StepRule
@@ -185,7 +185,7 @@ class SGDRanker(LinearPredictor):
         seed = make_seed(self.random_state)
         train, held_out = hold_out(data, self.validation_fraction, seed) if self.early_stopping else (data, None)
         with LocalEngine(train) as engine, Progress(self.verbose, train, n_steps=int(self.n_steps)) as progress:
-            scale = engine.column_scale() if self.scale is True else self._given_scale(data.n_features)
+            scale = choose_scale(True, engine.columns()) if self.scale is True else self._given_scale(data.n_features)
             run = Run(rule, train, scale, self.sampling, engine)
             begun = self._begin(run, seed, start)
             descent, status, history = run.fit(begun, int(self.n_steps), held_out, progress)
@@ -376,11 +376,11 @@ class SGDRanker(LinearPredictor):
         for name, choices in (("loss", LOSS_NAMES), ("rule", RULES), ("sampling", SAMPLINGS), ("missing", MISSING)):
             check_choice(name, getattr(self, name), tuple(choices))
         for name in ("alpha", "C", "steps_per_row", "validation_fraction"):
-            _check_number(name, getattr(self, name), above=0.0)
+            check_number(name, getattr(self, name), above=0.0)
         if self.validation_fraction >= 1:
             raise ParameterError(f"validation_fraction={self.validation_fraction!r} must be below 1.")
         if self.decay is not None:
-            _check_number("decay", self.decay, above=0.0)
+            check_number("decay", self.decay, above=0.0)
         for name, least in (("n_steps", 1), ("switch", 0), ("reservoir", 1), ("open_queries", 1), ("verbose", 0)):
             _check_whole(name, getattr(self, name), least)
         for name in ("average", "early_stopping", "warm_start"):
