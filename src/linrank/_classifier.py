@@ -29,8 +29,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     A LinearRanker of one query and two levels: every positive row should score above every negative one. However rare a
     class is, each pair holds one row of either, so `class_weight` would multiply all pairs by the same number and
-    change nothing (but the columns' scale, which goes by weighted rows, and the alpha that goes by it). Probabilities come from a sigmoid fitted to the scores of held-out folds; 0.5 is the threshold of
-    `predict`.
+    change nothing (but the columns' scale, which goes by weighted rows, and the alpha that goes by it). Probabilities
+    come from a sigmoid fitted to the scores of held-out folds; 0.5 is the threshold of `predict`.
 
     Parameters
     ----------
