@@ -17,7 +17,7 @@ from .engines import Columns
 
 #: A column is dense where more than this share of its values are other than 0.
 DENSE = 0.5
-#: Sparse columns keep their sizes relative to their median up to this factor.
+#: Sparse columns within this factor of their median size are in the same units.
 SPREAD = 10.0
 #: alpha in units of a0, the prior at which signal and noise are equal: the losses are of different steepness.
 STRENGTH = {"squared_hinge": 2.0, "hinge": 0.5, "logistic": 0.2, "logistic_erfc": 0.2}
@@ -42,8 +42,8 @@ def choose_scale(scale: Any, columns: Columns) -> FloatArray | None:
 
     True: by their standard deviation. "auto": so are columns that are mostly other than 0. The others are divided by
     one number, the median over them of the root mean square of their non-zeros, so that a rare word does not weigh as
-    much as a common one; where a column is more than ten times as large or small as that, by its own tenth or tenfold.
-    The rule reads the numbers alone: CSR and a dense array of the same numbers are divided alike.
+    much as a common one; but a column more than ten times as large or small as that is in other units, and is divided
+    by its own. The rule reads the numbers alone: CSR and a dense array of the same numbers are divided alike.
     """
     if scale is False or (isinstance(scale, np.bool_) and not scale):
         return None
@@ -55,7 +55,8 @@ def choose_scale(scale: Any, columns: Columns) -> FloatArray | None:
     if not np.any(sparse):
         return by_deviation
     typical = float(np.median(size[sparse]))
-    return np.where(sparse, np.clip(typical, size / SPREAD, size * SPREAD), by_deviation)
+    alike = (size <= SPREAD * typical) & (size * SPREAD >= typical)
+    return np.where(sparse, np.where(alike, typical, size), by_deviation)
 
 
 def choose_alpha(alpha: Any, loss: str, columns: Columns | None, scale: FloatArray | None, data: RankingData) -> float:
