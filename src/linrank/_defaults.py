@@ -14,13 +14,27 @@ from ._data import RankingData
 from ._errors import DataError, ParameterError
 from ._preferences import FloatArray
 from .engines import Columns
+from .metrics._pairs import accuracy_of
 
 #: A column is dense where more than this share of its values are other than 0.
 DENSE = 0.5
 #: Sparse columns within this factor of their median size are in the same units.
 SPREAD = 10.0
+#: Share of the pairs that are in the right order where a fit may follow the noise.
+ALMOST_ALL = 0.9999
 #: alpha in units of a0, the prior at which signal and noise are equal: the losses are of different steepness.
 STRENGTH = {"squared_hinge": 2.0, "hinge": 0.5, "logistic": 0.2, "logistic_erfc": 0.2}
+
+#: What to say of a fit that looks under-regularised.
+ALL_IN_ORDER = (
+    "all training pairs are in the right order: how other queries are ranked is not known; judge it by held-out data, "
+    "or choose alpha by LinearRankerCV (linrank tune)"
+)
+
+
+def all_in_order(scores: FloatArray, data: RankingData) -> bool:
+    """Whether (nearly) all pairs are in the order of the scores."""
+    return accuracy_of(scores, data.preferences) > ALMOST_ALL
 
 
 def check_alpha(alpha: Any) -> None:

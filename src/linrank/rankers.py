@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from ._checks import check_choice, check_number
 from ._data import RankingData
-from ._defaults import check_alpha, check_scale, choose_alpha, choose_scale
+from ._defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ._errors import ConvergenceWarning, DataError, ParameterError
 from ._labels import are_labels, split_labels
 from ._missing import learn_missing
@@ -192,6 +192,8 @@ class LinearRanker(LinearPredictor):
             risk_key = (data.fingerprint(), self.loss, str(self.scale)) if self.warm_start else None
             start = self._start(data, risk_key, scale)
             solution = self._solver(engine).minimise(objective, start, progress)
+            if self.verbose > 0 and all_in_order(objective.scores(solution.w), data):
+                progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more

@@ -239,7 +239,8 @@ def test_tune(run, files):
     text = run("tune", files.train, "-o", "m.json", "--alphas", "1,0.1,1e-3", "--cv", "3", "-m", "ndcg@5").stdout
     X, y, qid = files.data["train"]
     expected = LinearRankerCV([1, 0.1, 1e-3], cv=3, metric="ndcg@5").fit(X, y, qid)
-    rows = text.splitlines()[1:]
+    *rows, last = text.splitlines()[1:]
+    assert last == f"the default, alpha=auto, would have been {expected.cv_results_['default_alpha']:.3g}"
     assert [line.split()[0] for line in rows] == ["1", "0.1", "0.001"]
     assert [float(line.split()[1]) for line in rows] == pytest.approx(expected.cv_results_["mean_score"], abs=6e-5)
     assert [line.split()[0] for line in rows if "chosen" in line] == [f"{expected.alpha_:g}"]
