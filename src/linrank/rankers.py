@@ -209,7 +209,7 @@ class LinearRanker(LinearPredictor):
         """Solutions for several alphas, each started from the one before, and the scale they are in."""
         engine = LocalEngine(data, self.n_jobs)
         with engine, overflow_ignored():
-            scale = self._from_data(engine)[0]
+            scale = choose_scale(self.scale, engine.columns()) if self.scale else None
             solver = self._solver(engine)
             solutions: list[Solution] = []
             for alpha in alphas:
