@@ -55,7 +55,7 @@ def _words(name: str) -> dict[str, Callable[[], Problem]]:
 
 
 TUNING: dict[str, Callable[[], Problem]] = {
-    **_torgo("pyrim", "wisconsin", "autompg", "stock", "abalone", "cpu.small"),
+    **_torgo("pyrim", "wisconsin", "autompg", "stock", "abalone", "cal.housing"),
     "webis": webis,
     **_words("imdb"),
     "one-hot": lambda: load("onehot"),
@@ -64,7 +64,7 @@ TUNING: dict[str, Callable[[], Problem]] = {
     "wide": lambda: load("noisy", 3, 200, 300, 1.0, 10),
 }
 REPORTING: dict[str, Callable[[], Problem]] = {
-    **_torgo("triazines", "machine.cpu", "housing", "diabetes.numeric", "cal.housing", "bank32nh"),
+    **_torgo("triazines", "machine.cpu", "housing", "diabetes.numeric", "cpu.small", "bank32nh"),
     "MQ2008": lambda: load("mq2008"),
     "LightGBM's example": lambda: load("lightgbm_example"),
     **_words("newsgroups"),
