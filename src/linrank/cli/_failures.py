@@ -105,6 +105,7 @@ def _as_lines() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", ResourceWarning)  # of a file that an interrupt kept from being closed
             warnings.showwarning = _show_warning
             yield
     finally:

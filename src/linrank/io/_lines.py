@@ -96,11 +96,11 @@ class Reader:
                     yield outcome.parsed
 
     def _outcomes(self, texts: Iterator[Text]) -> Iterator[_Outcome]:
-        """Parse in threads, answers in order; no more blocks are read ahead than threads can work on."""
+        """Parse in threads, answers in order; no more blocks are read ahead than threads can work on.
+
+        One thread is not the caller's either: that one stays free to take Ctrl-C.
+        """
         n_threads = count_threads(self.n_jobs)
-        if n_threads == 1:
-            yield from (parse_block(text, self.rules) for text in texts)
-            return
         waiting: deque[Future[_Outcome]] = deque()
         pool = ThreadPoolExecutor(n_threads, thread_name_prefix="linrank-read")
         try:
@@ -141,7 +141,7 @@ def parse_block(text: Text, rules: Rules) -> _Outcome:
     hard = np.empty((n_colons + n_lines, 3), dtype=np.int32)  # memory that is not touched is not taken
     entries = Entries(np.empty(n_colons, dtype=np.int32), np.empty(n_colons), hard)
     bad = np.empty((n_lines, 3), dtype=np.int32)
-    counts = kernels.parse(text, text.size, rules, rows, entries, bad)
+    counts = Counts._make(kernels.parse(text, text.size, rules, rows, entries, bad))
     rows = Rows._make(values[: counts.rows] for values in rows)
     _round(text, rules, rows, entries, counts)
     first_bad = bad[: min(counts.bad, MOST_PROBLEMS)].tolist()

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._jit import inlined, uncounted
 from .decimal import FLOAT, HARD, HUGE, NAN, NINE, ZERO, U, number
-from .text import COLON, NEWLINE, Counts, Entries, Rows, Rules
+from .text import COLON, NEWLINE, Entries, Rows, Rules
 
 RETURN, BLANK, TAB, HASH = 13, 32, 9, 35
 Q, C = 113, 99
@@ -57,7 +57,7 @@ def _line_end(text: Any, i: int) -> tuple[int, int]:
 
 
 @uncounted
-def _query_id(text: Any, i: int) -> tuple[Any, int, bool]:
+def _query_id(text: Any, i: int) -> tuple[int, int, bool]:
     """The id at text[i]: as an integer, the position after it, and whether it is one in its shortest form."""
     first = i
     negative = text[i] == 45
@@ -75,7 +75,8 @@ def _query_id(text: Any, i: int) -> tuple[Any, int, bool]:
         i += 1
     if not whole:
         return i - first, i, False
-    return -np.int64(value - U(1)) - 1 if negative else np.int64(value), i, True
+    found: Any = -np.int64(value - U(1)) - 1 if negative else np.int64(value)
+    return found, i, True
 
 
 @uncounted
@@ -233,8 +234,10 @@ def _row(
 
 
 @uncounted
-def parse(text: Any, end: int, rules: Rules, rows: Rows, entries: Entries, bad: Any) -> Counts:
-    """Read text[:end], whole lines; blank lines and those of a comment alone are no rows.
+def parse(
+    text: Any, end: int, rules: Rules, rows: Rows, entries: Entries, bad: Any
+) -> tuple[int, int, int, int, int, int, int]:
+    """Read text[:end], whole lines; blank lines and those of a comment alone are no rows. Returns the fields of Counts.
 
     Bad lines are recorded as (line, column, code), all counted from 1 and the text's own, and left out; the first one
     ends it all unless `rules.skip`.
@@ -264,4 +267,4 @@ def parse(text: Any, end: int, rules: Rules, rows: Rows, entries: Entries, bad: 
             while text[i] != NEWLINE:
                 i += 1
         i += 1
-    return Counts(row, entry, line, hard, n_bad, texts, costs)
+    return row, entry, line, hard, n_bad, texts, costs

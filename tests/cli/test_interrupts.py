@@ -1,0 +1,77 @@
+"""Ctrl-C at any moment of reading: one line, exit code 130, and never a crash."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from linrank.cli import main; main()"]
+
+
+def interrupted(words, text, blocks, pause):
+    """Exit code and messages of a command that reads text without end, and is interrupted after some blocks of it."""
+    process = subprocess.Popen(
+        [*COMMAND, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # the tests may run in the background
+    )  # fmt: skip
+    try:
+        for _ in range(blocks):
+            process.stdin.write(text)
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+        while process.poll() is None:  # a process that does not hear it reads on
+            process.stdin.write(text)
+    except BrokenPipeError:
+        pass
+    finally:
+        said = process.stderr.read().decode()
+        code = process.wait(60)
+        process.stderr.close()
+        try:
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+    return code, said
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_interrupt_while_a_file_is_read_is_exit_code_130_and_no_crash(files, tmp_path, seed):
+    row = b"1 " + b" ".join(b"%d:0.%06d" % (j, 7919 * j) for j in range(1, 5)) + b"\n"
+    chance = random.Random(seed)
+    words = ["predict", files.model, "-", "-o", str(tmp_path / "scores")]
+    if seed % 2:
+        words = ["convert", "-", str(tmp_path / "out.txt")]
+    code, said = interrupted(words, row * (1 << 14), chance.randrange(20, 60), chance.random() / 100)
+    assert code == 130, said
+    assert said == "Interrupted: files are as they were before.\n"
+    assert os.listdir(tmp_path) == []
+
+
+MANY_MOMENTS = """
+import random, signal, sys
+from linrank import read_svmlight
+
+chance, heard = random.Random(0), 0
+read_svmlight(sys.argv[1])
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for _ in range(200):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 2e-2))
+        while True:
+            read_svmlight(sys.argv[1])
+    except KeyboardInterrupt:
+        heard += 1
+print(heard)
+"""
+
+
+def test_two_hundred_interrupts_of_a_reader_are_two_hundred_exceptions(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes((b"1 qid:1 " + b" ".join(b"%d:0.%06d" % (j, 7919 * j) for j in range(1, 40)) + b"\n") * 4000)
+    done = subprocess.run([sys.executable, "-c", MANY_MOMENTS, str(path)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert done.stdout == "200\n"
