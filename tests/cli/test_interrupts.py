@@ -1,5 +1,6 @@
 """Ctrl-C at any moment of reading: one line, exit code 130, and never a crash."""
 
+import ctypes
 import os
 import random
 import signal
@@ -7,7 +8,10 @@ import subprocess
 import sys
 import time
 
+import click
 import pytest
+
+from linrank.cli import cli
 
 COMMAND = [sys.executable, "-c", "from linrank.cli import main; main()"]
 
@@ -75,3 +79,43 @@ def test_two_hundred_interrupts_of_a_reader_are_two_hundred_exceptions(tmp_path)
     done = subprocess.run([sys.executable, "-c", MANY_MOMENTS, str(path)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, (done.returncode, done.stderr)
     assert done.stdout == "200\n"
+
+
+def run_interrupted(monkeypatch, capsys, work):
+    """Exit code and messages of a command line that does this work."""
+    monkeypatch.setattr(cli, "get_command", lambda context, name: click.Command(name, callback=work))
+    with pytest.raises(SystemExit) as done:
+        cli.main(["demo"])
+    return done.value.code, capsys.readouterr().err
+
+
+def test_an_interrupt_that_an_import_takes_for_a_failure_is_an_interrupt(monkeypatch, capsys):
+    def work():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("initialization failed") from None
+
+    assert run_interrupted(monkeypatch, capsys, work) == (130, "Interrupted: files are as they were before.\n")
+
+
+def test_an_interrupt_that_a_callback_swallows_comes_again(monkeypatch, capsys):
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        signal.raise_signal(signal.SIGINT)
+
+    def work():
+        callback()
+        time.sleep(60)
+
+    assert run_interrupted(monkeypatch, capsys, work) == (130, "Interrupted: files are as they were before.\n")
+
+
+def test_a_failure_without_an_interrupt_stays_one(monkeypatch, capsys):
+    def work():
+        raise ImportError("initialization failed")
+
+    code, said = run_interrupted(monkeypatch, capsys, work)
+    assert code == 1
+    assert said.startswith("Error: ImportError: initialization failed")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -13,6 +13,8 @@ from typing import Any, TextIO
 
 import click
 
+from ._interrupts import Listener
+
 
 class Interrupted(click.ClickException):
     """Ctrl-C."""
@@ -29,8 +31,9 @@ class Interrupted(click.ClickException):
 
 def guarded(run: Callable[[], Any], debug: bool) -> int:
     """Run a command line; returns its exit code."""
+    listener = Listener()
     try:
-        with _as_lines():
+        with listener, _as_lines():
             code = run()
             sys.stdout.flush()
         return int(code or 0)
@@ -38,18 +41,24 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        sys.unraisablehook = lambda _: None  # objects that were cut off while being made complain when they are dropped
-        Interrupted().show()
-        return Interrupted.exit_code
+        return _interrupted()
     except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
         _drop_output()
         return 1
     except Exception as error:
+        if listener.heard:  # and taken for something else on its way
+            return _interrupted()
         _drop_output(error)
         if debug:
             raise
         click.echo(f"Error: {sentence(error)}", err=True)
         return 1
+
+
+def _interrupted() -> int:
+    sys.unraisablehook = lambda _: None  # objects that were cut off while being made complain when they are dropped
+    Interrupted().show()
+    return Interrupted.exit_code
 
 
 def _drop_output(error: Exception | None = None) -> None:
