@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -78,6 +79,7 @@ def main() -> None:
     except SystemExit as done:
         from ._failures import Interrupted
 
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done or undone: the exit code stands
         if done.code == Interrupted.exit_code:  # at once: Python's own end waits for threads that compile or parse
             with suppress(OSError, ValueError):
                 sys.stdout.flush()

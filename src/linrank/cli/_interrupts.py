@@ -16,6 +16,14 @@ from typing import Any
 AGAIN = 0.05  # seconds after which a lost interrupt is sent again: out of the callback that lost it
 
 
+def _send() -> None:
+    """Interrupt the main thread, also where it waits for the system."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
+
+
 class Listener:
     """A context manager that remembers whether Ctrl-C was heard, and sends it again where it was lost."""
 
@@ -46,6 +54,6 @@ class Listener:
         if what.exc_type is not KeyboardInterrupt:
             self._hook(what)
             return
-        timer = threading.Timer(AGAIN, _thread.interrupt_main)
+        timer = threading.Timer(AGAIN, _send)
         timer.daemon = True
         timer.start()
