@@ -145,7 +145,7 @@ def parse_block(text: Text, rules: Rules, shown: Text | None = None) -> _Outcome
     entries = Entries(np.empty(n_colons, dtype=np.int32), np.empty(n_colons), hard)
     bad = np.empty((n_lines, 3), dtype=np.int32)
     counts = Counts._make(kernels.parse(text, text.size, rules, rows, entries, bad))
-    rows = Rows._make(values[: counts.rows] for values in rows)
+    rows = Rows._make(_used(values, counts.rows) for values in rows)
     too_large = _round(text, rules, rows, entries, counts)
     if too_large:
         return parse_block(_spelled_out(text, too_large), rules, text)
@@ -161,11 +161,16 @@ def parse_block(text: Text, rules: Rules, shown: Text | None = None) -> _Outcome
         weight=rows.cost if counts.costs else None,
         comment=comment,
         comment_ends=comment_ends,
-        column=entries.column[: counts.entries],
-        value=entries.value[: counts.entries],
+        column=_used(entries.column, counts.entries),
+        value=_used(entries.value, counts.entries),
         ends=rows.end,
     )
     return _Outcome(parsed, counts.lines, counts.bad, problems, (first[0], first[1]))
+
+
+def _used(values: NDArray[Any], size: int) -> NDArray[Any]:
+    """The first entries; a copy where most of the room made is not used, so that a chunk does not hold on to it."""
+    return values[:size] if 2 * size > values.size else values[:size].copy()
 
 
 def _pieces(text: Text, start: NDArray[np.int32], stop: NDArray[np.int32]) -> tuple[Text, NDArray[np.int64]]:
@@ -215,7 +220,7 @@ def _round(text: Text, rules: Rules, rows: Rows, entries: Entries, counts: Count
 
 
 def _spelled_out(text: Text, places: list[tuple[int, int]]) -> Text:
-    """The text with numbers beyond all floats spelled so that the kernel sees it, and names or leaves out their line."""
+    """The text with numbers beyond all floats spelled so that the kernel sees it, and deals with their lines."""
     out = text.copy()
     for position, size in places:
         out[position : position + size] = np.frombuffer(b"1e" + b"9" * (size - 2), dtype=np.uint8)
