@@ -12,14 +12,20 @@ from .._errors import ModelFileError
 def parse(text: bytes, name: str) -> Any:
     """The value that the bytes spell; `name` is the file's, for messages."""
     try:
-        return json.loads(
+        value = json.loads(
             text.decode("utf-8"),
             object_pairs_hook=_unique,
             parse_constant=_refuse,
             parse_float=_finite,
+            parse_int=_whole,
         )
+        if b"\\u" in text:  # only an escape can spell half of a surrogate pair
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
     except UnicodeDecodeError as error:
         reason = f"byte {error.start} is not UTF-8"
+    except UnicodeEncodeError:
+        reason = "a text holds half of a surrogate pair, which is no character"
     except json.JSONDecodeError as error:
         reason = f"line {error.lineno}, column {error.colno}: {error.msg}"
     except RecursionError:
@@ -47,3 +53,9 @@ def _finite(token: str) -> float:
     if math.isinf(value):
         raise ValueError(f"{token[:20]} is too large a number")
     return value
+
+
+def _whole(token: str) -> int:
+    """A whole number that a float can hold: whoever computes with it makes it one."""
+    _finite(token)
+    return int(token)

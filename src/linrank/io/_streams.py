@@ -73,6 +73,20 @@ def _opened(source: Source) -> Iterator[io.BufferedReader]:
     yield stream if hasattr(stream, "peek") else io.BufferedReader(_Raw(stream))
 
 
+def text_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """The lines of a file of UTF-8 text, each with its number from 1 on."""
+    name, number = name_of(source), 0
+    with reading(source) as stream:
+        for line in stream:
+            for piece in line.rstrip(b"\r\n").split(b"\r"):
+                number += 1
+                try:
+                    yield number, piece.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    sentence = f"{name}, line {number}: this is not text in UTF-8: convert it first."
+                    raise FileFormatError(sentence, name, number) from None
+
+
 class _Raw(io.RawIOBase):
     """Any object with `read` as a raw stream, which is left open."""
 

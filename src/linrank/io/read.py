@@ -15,7 +15,8 @@ from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._preferences import FloatArray
 from ._columns import Columns
-from ._streams import Source, reading
+from ._numbers import number
+from ._streams import Source, text_lines
 from .dataset import Dataset
 from .svmlight import read_svmlight
 from .tables import read_arrow, read_csv, read_parquet
@@ -125,8 +126,7 @@ def _side_file(path: Source, endings: tuple[str, ...]) -> tuple[FloatArray | Non
     file = _side_path(path, endings)
     if file is None:
         return None, None
-    with reading(file) as stream:
-        return _column(stream.read(), file), file
+    return _column(file), file
 
 
 def _side_path(path: Source, endings: tuple[str, ...]) -> Path | None:
@@ -137,14 +137,14 @@ def _side_path(path: Source, endings: tuple[str, ...]) -> Path | None:
     return next((file for file in beside if file.is_file()), None)
 
 
-def _column(text: bytes, file: Path) -> FloatArray:
+def _column(file: Path) -> FloatArray:
     values = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for line_number, line in text_lines(file):
         if line.strip():
             try:
-                values.append(float(line))
+                values.append(number(line))
             except ValueError:
-                raise DataError(f"{file}, line {number}: expected a number, found {line[:20]!r}.") from None
+                raise DataError(f"{file}, line {line_number}: expected a number, found {line[:20]!r}.") from None
     return np.array(values)
 
 

@@ -154,9 +154,9 @@ def read_parquet(path: PathLike, columns: Columns, missing: str, dtype: DTypeLik
 def _roles(table: Any) -> dict[str, str]:
     try:
         known = json.loads((table.schema.metadata or {}).get(ROLES, b"{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return known if isinstance(known, dict) and all(isinstance(column, str) for column in known.values()) else {}
 
 
 def read_arrow(path: PathLike, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
