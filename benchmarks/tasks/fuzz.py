@@ -1,30 +1,93 @@
-"""Damaged files of every format: each a right answer or a named error; crashes, hangs and silent losses are counted.
+"""Damaged files through every loader: each a right answer or a LinrankError; all else is counted, and printed.
 
-Seconds for each format: LINRANK_FUZZ_SECONDS (default 60). Seeds are those of the run's date unless LINRANK_FUZZ_SEED.
+A million inputs in all, LINRANK_FUZZ_INPUTS says otherwise; a few thousand where LINRANK_QUICK is set. Kernels run with
+bounds checks, compiled anew. The seed is the date unless LINRANK_FUZZ_SEED; LINRANK_FUZZ_ONLY names some loaders.
 """
 
 from __future__ import annotations
 
+import copy
+import csv
 import gzip
 import io
+import json
+import logging
+import math
+import mmap
+import multiprocessing
 import os
+import re
 import signal
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 import numpy as np
 
-import linrank
-from linrank import LinearRanker, LinrankError
-from linrank.io import read, write_parquet, write_svmlight
-from linrank.io._document import loads
-from linrank.testing import make_ranking, naive_svmlight
-from measure import in_fresh_process, report
+from linrank import AUCClassifier, LinearRanker, LinearRankerCV, LinrankError, RankingData, SGDRanker
+from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
+from linrank.io import Dataset, Model, iter_svmlight, read, read_model, read_svmlight, write_csv, write_parquet
+from linrank.io import write_svmlight as write_lines
+from linrank.io._document import dumps, loads
+from linrank.io.tables import EMPTY
+from linrank.losses import Hinge
+from linrank.testing import enumerate_pairs, make_ranking, naive_hinge, naive_svmlight
+from measure import report
 
+SOURCES = ("io/**/*.py", "kernels/svmlight.py", "kernels/text.py", "kernels/decimal.py", "_checkpoint.py", "_data.py")
+INPUTS, QUICK_INPUTS = 1_000_000, 4_000
+LONGEST_WAIT = 30  # seconds after which an input counts as a hang
+ROUND_TRIPS = 16  # one in so many answers is written and read again
+X, Y, QID = make_ranking(12, 3, 4, 3, seed=1)
+NAMES = ["a", "b", "price in €"]
+SCORES = np.random.default_rng(0).standard_normal(12)
+WORDS = [
+    *(b"nan", b"inf", b"1e999", b"-", b"+", b".", b":", b"#", b"\r", b"\n", b"\r\n", b"\t", b" ", b"\x00", b"\xff"),
+    *(b'"', b",", b"9" * 30, b"0" * 400, b"1" + b"7" * 900, b"1e-400", b"5e-324", b"1.7976931348623158079e308"),
+    *(b"3.4028235677973366163e38", b"16777217", b"9007199254740993", b"18446744073709551615", b"-9223372036854775808"),
+    *(
+        b"1_0",
+        b"qid:",
+        b"cost:1 ",
+        b"cost:",
+        b"2147483647:1 ",
+        b"0:1",
+        b"1:1 ",
+        b"{",
+        b"[",
+        b"null",
+        b"true",
+        b"\\ud800",
+    ),
+    *("\u0663".encode(), "\u2028".encode(), b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1b[31m", b"<", b">", b"NA", b"''"),
+]
+#: What a value of JSON is put in place of.
+VALUES = [None, True, False, "", "x", "\ud800", "nan", [], {}, [None], ["x"], [[0, 1, 2]], [[0, 1], [1, 2, 3]], 0, -1, 1.5,
+          1e308, 5e-324, 10**30, 10**400, 2**63, {"repr": "x"}, {"solver": "Newton"}, {"solver": 1}, [1, "x"], [[[]]]]  # fmt: skip
+TOKEN = re.compile(rb"[^\s,:#\"]+")
+NUMBERS = [
+    b"0",
+    b"1",
+    b"-1",
+    b"2",
+    b"3",
+    b"7",
+    b"0.5",
+    b"-0.0",
+    b"1e-3",
+    b"+2.",
+    b".5",
+    b"1e22",
+    b"123456789.123456789",
+]
 LIBLINEAR = b"solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 3\nbias -1\nw\n0.5 \n-0.25 \n1e-3 \n"
 SVMRANK = b"""SVM-light Version V6.20
 0 # kernel type
@@ -34,150 +97,494 @@ SVMRANK = b"""SVM-light Version V6.20
 1 1:-0.5 3:0.25 #
 0.5 2:2 3:1 #
 """
-INTERESTING = [
-    b"nan",
-    b"1e999",
-    b"-",
-    b":",
-    b"#",
-    b"\r",
-    b"\n",
-    b"\x00",
-    b"\xff",
-    b'"',
-    b",",
-    b"9" * 30,
-    b"qid:",
-    b"{",
-    b"[",
-]
 
 
-def damaged(text: bytes, rng: np.random.Generator) -> bytes:
+class Loader(NamedTuple):
+    """What is read: its share of the inputs, whole files, how they are damaged, and whether an answer is right.
+
+    `right` is given the bytes, a path in a folder of its own to write them to, and chance.
+    """
+
+    share: float
+    whole: Callable[[Path], list[bytes]]
+    right: Callable[[bytes, Path, Random], bool]
+    damage: Callable[[bytes, Random], bytes] | None = None
+
+
+def damaged(text: bytes, chance: Random) -> bytes:
     """The text with one to four injuries."""
     data = bytearray(text)
-    for _ in range(rng.integers(1, 5)):
-        place = int(rng.integers(len(data) + 1))
-        kind = rng.integers(6)
-        if kind == 0:
+    for _ in range(chance.choice([1, 1, 1, 2, 2, 4])):
+        place, kind = chance.randrange(len(data) + 1), chance.randrange(10)
+        if kind == 0 and chance.random() < 0.3:
             del data[place:]
         elif kind == 1 and place < len(data):
-            data[place] ^= 1 << int(rng.integers(8))
+            data[place] ^= 1 << chance.randrange(8)
         elif kind == 2:
-            del data[place : place + int(rng.integers(1, 40))]
+            del data[place : place + chance.randrange(1, 40)]
         elif kind == 3:
-            data[place:place] = INTERESTING[rng.integers(len(INTERESTING))]
+            data[place:place] = chance.choice(WORDS)
         elif kind == 4:
-            start = int(rng.integers(len(data) + 1))
-            data[place:place] = data[start : start + int(rng.integers(1, 80))]
+            start = chance.randrange(len(data) + 1)
+            data[place:place] = data[start : start + chance.randrange(1, 80)]
+        elif kind == 5:
+            word = chance.choice(WORDS)
+            data[place : place + len(word)] = word
+        elif kind > 6:
+            token = chance.choice(list(TOKEN.finditer(data)) or [None])
+            data[slice(*(token.span() if token else (0, 0)))] = chance.choice([*NUMBERS, *WORDS])
         else:
-            data[place:place] = rng.bytes(int(rng.integers(1, 20)))
+            data[place:place] = chance.randbytes(chance.randrange(1, 20))
     return bytes(data)
 
 
-def seeds(folder: Path) -> dict[str, bytes]:
-    """A whole file of each format."""
-    X, y, qid = make_ranking(12, 3, 4, 3, seed=1)
-    ranker = LinearRanker().fit(X, y, qid)
-    linrank.save(ranker, folder / "model")
-    write_svmlight(folder / "x.txt", X, y, qid, comments=[f"docid = {k}" for k in range(12)])
-    text = (folder / "x.txt").read_bytes()
-    write_svmlight(folder / "x.zst", X, y, qid)
-    write_parquet(folder / "x.parquet", X, y, qid)
-    import pyarrow.feather
+def damaged_document(text: bytes, chance: Random) -> bytes:
+    """A model whose values, keys or bytes are others than they should be; mostly without the checksum that tells."""
+    try:
+        document = json.loads(text)
+    except ValueError:  # damaged already
+        document = None
+    if chance.random() < 0.3 or not isinstance(document, dict):
+        return damaged(text, chance)
+    if chance.random() < 0.95:
+        document.pop("checksum", None)
+    for _ in range(chance.randrange(1, 4)):
+        holder: Any = document
+        while True:
+            keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+            if not keys:
+                break
+            key = chance.choice(keys)
+            if isinstance(holder[key], (dict, list)) and chance.random() < 0.8:
+                holder = holder[key]
+                continue
+            kind = chance.randrange(8)
+            if kind == 0:
+                del holder[key]
+            elif kind == 1 and isinstance(holder, list):
+                holder.append(copy.deepcopy(holder[key]))
+            elif kind == 2 and isinstance(holder[key], (int, float)):
+                holder[key] = holder[key] * chance.choice([-1, 2, 1e300, 0])
+            else:
+                holder[key] = copy.deepcopy(chance.choice(VALUES))
+            break
+    out = json.dumps(document).replace("Infinity", "1e999").encode()
+    return damaged(out, chance) if chance.random() < 0.1 else out
+
+
+def damaged_arrays(text: bytes, chance: Random) -> bytes:
+    """A checkpoint with other arrays than it should hold, in a whole archive."""
+    if chance.random() < 0.2:
+        return damaged(text, chance)
+    with np.load(io.BytesIO(text)) as file:
+        arrays = dict(file)
+    for _ in range(chance.randrange(1, 3)):
+        name = chance.choice(list(arrays))
+        array, kind = arrays[name], chance.randrange(8)
+        if name == "meta" and kind < 6:
+            meta = damaged_document(array.tobytes(), chance)
+            arrays[name] = np.frombuffer(meta, dtype=np.uint8)
+        elif kind == 0:
+            del arrays[name]
+        elif kind == 1:
+            arrays[name] = array[: chance.randrange(len(array) + 1)] if array.ndim else array
+        elif kind == 2:
+            arrays[name] = np.concatenate([array, array]) if array.ndim else array
+        elif kind == 3:
+            arrays[name] = array.astype(
+                chance.choice([np.float32, np.int8, np.float64, np.int64, np.uint64, str, bool])
+            )
+        elif kind == 4:
+            arrays[name] = array.reshape(chance.choice([(-1,), (1, -1), (-1, 1)]))
+        elif array.size:
+            arrays[name] = array = array.copy()
+            value = chance.choice([-1, 0, 3, 2**31 - 1, 50_000_000, np.nan, np.inf, 1e308, 5e-324, -5])
+            with np.errstate(all="ignore"):
+                array.flat[chance.randrange(array.size)] = np.array(value).astype(array.dtype)
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+# Ranking data: SVMlight and tables.
+
+
+def text_files(folder: Path) -> list[bytes]:
+    write_lines(folder / "x", X, Y, QID, comments=[f"docid = {k}" for k in range(12)], sample_weight=Y + 0.5)
+    plain = (folder / "x").read_bytes()
+    names = b"".join(b"%d qid:q%d 1:%r 3:-1e-7 # %d\r\n" % (k % 3, k // 4, float(X[k, 0]), k) for k in range(12))
+    return [plain, names, b"1 1:0.5 2:nan\n0 2:1 1:7\n\n# nothing\n2\n"]
+
+
+def nearest_single(token: str) -> float:
+    """The float32 nearest to a decimal number, by fractions."""
+    if abs(float(token)) > 1e39 or float(token) == 0:
+        return math.inf if float(token) else float(token)
+    exact, near = Fraction(Decimal(token)), np.float32(min(max(float(token), -3.4028234e38), 3.4028234e38))
+    if abs(exact) >= 2**128 - 2**103:
+        return math.inf
+    some = [float(np.nextafter(near, np.float32(side))) for side in (-np.inf, np.inf)] + [float(near)]
+    some = [value for value in some if math.isfinite(value)]
+    even = {value: int(np.float32(value).view(np.int32)) & 1 for value in some}
+    return min(some, key=lambda value: (abs(Fraction(value) - exact), even[value]))
+
+
+def svmlight_is_right(text: bytes, path: Path, chance: Random) -> bool:
+    single, keep, skip = chance.random() < 0.03, chance.random() < 0.5, chance.random() < 0.5
+    rows, bad = naive_svmlight(text, nearest_single if single else float, keep_nan=keep)
+    mixed = len({row.qid is None for row in rows}) == 2
+    options: dict[str, Any] = {"dtype": np.float32 if single else np.float64, "missing": "keep" if keep else "error"}
+    options |= {"on_error": "skip" if skip else "raise", "n_jobs": chance.choice([None, 1, 2])}
+    try:
+        if chance.random() < 0.2:
+            parts = list(
+                iter_svmlight(io.BytesIO(text), chunk_rows=chance.randrange(1, 9), n_features=2**31 - 2, **options)
+            )
+            return same_rows(rows, parts, keep) and (skip or not bad)
+        data = read_svmlight(io.BytesIO(text), **options)
+    except LinrankError:
+        packed = text[:2] == b"\x1f\x8b" or text[:4] == b"\x28\xb5\x2f\xfd"
+        if not (not rows or mixed or packed or (bad and not skip)):
+            return False  # there is nothing to complain about
+        raise
+    return same_rows(rows, [data], keep) and data.skipped == len(bad) and (skip or not bad)
+
+
+def same_rows(rows: list[Any], parts: list[Dataset], keep: bool) -> bool:
+    found = []
+    for data in parts:
+        for k in range(data.n_rows):
+            entries = slice(data.X.indptr[k], data.X.indptr[k + 1])
+            features = dict(zip(data.X.indices[entries].tolist(), data.X.data[entries].tolist(), strict=True))
+            qid = None if data.qid is None else str(data.qid[k]).encode("utf-8", "surrogateescape").decode("latin-1")
+            note = (
+                "" if data.comments is None else data.comments[k].encode("utf-8", "surrogateescape").decode("latin-1")
+            )
+            cost = 1.0 if data.cost is None else float(data.cost[k])
+            found.append((float(data.y[k]), qid, cost, dict(sorted(features.items())), note))
+    expected = [(row.y, row.qid, row.cost, dict(sorted(row.features.items())), row.comment) for row in rows]
+    return repr(found) == repr(expected)  # which tells -0.0 from 0.0, and takes nan for nan
+
+
+def packed(pack: Callable[[bytes], bytes]) -> Callable[[Path], list[bytes]]:
+    return lambda folder: [pack(text_files(folder)[0])]
+
+
+def zstd(text: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor(write_checksum=True).compress(text)  # as write_svmlight does
+
+
+def archive_is_right(text: bytes, path: Path, chance: Random) -> bool:
+    data = read(io.BytesIO(text), missing="keep", on_error="skip")
+    # An archive that still looks like one and is unpacked without complaint holds all its rows.
+    unchecked = text[:4] == b"\x28\xb5\x2f\xfd" and not text[4] & 4  # a damaged header says: no checksum
+    whole = text[:2] not in (b"\x1f\x8b", b"\x28\xb5") or data.n_rows in (12, 24)
+    return consistent(data) and (whole or unchecked)
+
+
+def table_text(separator: str) -> Callable[[Path], list[bytes]]:
+    def whole(folder: Path) -> list[bytes]:
+        some = Dataset(X, Y, QID, [f"d {k}" for k in range(12)], Y + 0.5, NAMES)
+        write_csv(folder / "x.csv", some, separator=separator)
+        rows = ["1,0.5,NA", '0,7,"1e3"', "2,,-1"]
+        return [(folder / "x.csv").read_bytes(), "\n".join(rows).replace(",", separator).encode()]
+
+    return whole
+
+
+def table_is_right(separator: str) -> Callable[[bytes, Path, Random], bool]:
+    kind = "csv" if separator == "," else "tsv"
+
+    def right(text: bytes, path: Path, chance: Random) -> bool:
+        data = read(io.BytesIO(text), format=kind, missing="keep", query=chance.choice([None, ""]))
+        cells = list(csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""), delimiter=separator, strict=True))
+        cells = [row for row in cells if row]
+        names, first = cells[0], 1
+        if data.feature_names is not None and not set(data.feature_names) <= set(names):
+            names, first = [str(k + 1) for k in range(len(names))], 0
+        if data.n_rows != len(cells) - first:
+            names, first = [str(k + 1) for k in range(len(names))], 0
+        same = data.n_rows == len(cells) - first and consistent(data)
+        for j, name in enumerate(data.feature_names or []):
+            column = [row[names.index(name)] for row in cells[first:]]
+            same &= repr([math.nan if cell in EMPTY else float(cell) for cell in column]) == repr(data.X[:, j].tolist())
+        return same and (
+            chance.randrange(ROUND_TRIPS) > 0 or comes_back(data, path.with_name(f"back.{kind}"), separator)
+        )
+
+    return right
+
+
+def comes_back(data: Dataset, path: Path, separator: str) -> bool:
+    try:
+        write_csv(path, data, separator=separator)
+    except LinrankError:
+        return True
+    roles = {"label": "label" if data.y is not None else "", "query": "qid" if data.qid is not None else "",
+             "id": "id" if data.comments is not None else "", "weight": "weight" if data.sample_weight is not None else ""}  # fmt: skip
+    again = read(path, missing="keep", **roles)
+    same = (
+        np.array_equal(data.X, again.X, equal_nan=True)
+        and list(map(str, data.feature_names or [])) == again.feature_names
+    )
+    return same and (data.y is None or np.array_equal(data.y, again.y))
+
+
+def consistent(data: Dataset) -> bool:
+    """Whether all parts are of one length, and all numbers are some."""
+    values = data.X.data if hasattr(data.X, "indptr") else data.X
+    parts = [part for part in (data.y, data.qid, data.comments, data.sample_weight) if part is not None]
+    numbers = [part for part in (data.y, data.sample_weight) if part is not None]
+    finite = not np.isinf(values).any() and all(np.isfinite(part).all() for part in numbers)
+    return finite and all(len(part) == data.n_rows for part in parts) and data.X.ndim == 2
+
+
+def parquet_files(folder: Path) -> list[bytes]:
+    import pyarrow as pa
     import pyarrow.parquet
 
-    pyarrow.feather.write_feather(pyarrow.parquet.read_table(folder / "x.parquet"), folder / "x.arrow")
-    table = np.column_stack([X, y, qid])
-    csv = "a,b,c,label,qid\n" + "\n".join(",".join(map(repr, row)) for row in table.tolist())
-    return {
-        "svmlight": text,
-        "gzip": gzip.compress(text),
-        "zstd": (folder / "x.zst").read_bytes(),
-        "csv": csv.encode(),
-        "parquet": (folder / "x.parquet").read_bytes(),
-        "arrow": (folder / "x.arrow").read_bytes(),
-        "model": (folder / "model").read_bytes(),
-        "SVMrank model": SVMRANK,
-        "LIBLINEAR model": LIBLINEAR,
-    }
+    write_parquet(folder / "x.parquet", Dataset(X, Y, QID, [f"d{k}" for k in range(12)], None, NAMES))
+    table = pa.table({"y": [1, 0, 1, 2], "qid": ["a", "a", "b", "b"], "n": [2**53 + 1, None, -(2**62), 0],
+                      "f": pa.array([1, 2, 3, 4], pa.float32()), "t": [True, False, None, True]})  # fmt: skip
+    pyarrow.parquet.write_table(table, folder / "y.parquet", compression="none")
+    return [(folder / name).read_bytes() for name in ("x.parquet", "y.parquet")]
 
 
-def reader(name: str, whole: bytes, path: Path) -> Callable[[bytes], bool]:
-    """A function that reads bytes, and says whether the answer is as it should be."""
-    if name == "model":
-        weights = loads(whole, "whole").weights.tobytes()
-        return lambda text: loads(text, "fuzzed").weights.tobytes() == weights
-    if name == "svmlight":
-        return _svmlight_is_right
+def arrow_files(folder: Path) -> list[bytes]:
+    import pyarrow.feather
+    import pyarrow.ipc
+    import pyarrow.parquet
 
-    def through_a_file(text: bytes) -> bool:
+    parquet_files(folder)
+    files = []
+    for name in ("x.parquet", "y.parquet"):
+        table = pyarrow.parquet.read_table(folder / name)
+        out, stream = io.BytesIO(), io.BytesIO()
+        pyarrow.feather.write_feather(table, out, compression="uncompressed")
+        with pyarrow.ipc.new_stream(stream, table.schema) as writer:
+            writer.write_table(table)
+        files += [out.getvalue(), stream.getvalue()]
+    return files
+
+
+def binary_table_is_right(kind: str) -> Callable[[bytes, Path, Random], bool]:
+    def right(text: bytes, path: Path, chance: Random) -> bool:
         path.write_bytes(text)
-        if name.endswith("model"):
-            return bool(np.all(np.isfinite(linrank.load(path).coef_)))
-        kind = name if name in ("csv", "parquet", "arrow") else "svmlight"
-        data = read(path, format=kind, missing="keep")
-        # An archive that still looks like one and is unpacked without complaint holds all its rows.
-        unpacked = name not in ("gzip", "zstd") or text[:2] != whole[:2] or data.n_rows == 12
-        return not np.isinf(data.X.data if hasattr(data.X, "indptr") else data.X).any() and unpacked
+        return consistent(read(path, format=kind, missing="keep"))
 
-    return through_a_file
+    return right
 
 
-def _svmlight_is_right(text: bytes) -> bool:
-    rows, bad = naive_svmlight(text)
-    data = read(io.BytesIO(text), dense=False)
-    same = data.n_rows == len(rows) and not bad
-    for k, row in enumerate(rows if same else []):
-        entries = slice(data.X.indptr[k], data.X.indptr[k + 1])
-        found = dict(zip(data.X.indices[entries].tolist(), data.X.data[entries].tolist(), strict=True))
-        same &= found == row.features and data.y[k] == row.y
-    return same
+# Models and checkpoints.
 
 
-def fuzz(name: str, whole: bytes, seed: int, seconds: float) -> dict[str, Any]:
-    """Read damaged files for some seconds."""
-    rng = np.random.default_rng(seed)
-    counts = {"files": 0, "read": 0, "named errors": 0, "other errors": 0, "wrong answers": 0, "hangs": 0}
-    worst = ""
+def model_files(folder: Path) -> list[bytes]:
+    import pandas as pd
 
-    def too_long(*_: object) -> None:
-        raise TimeoutError
+    frame = pd.DataFrame(X, columns=NAMES)
+    fitted = [
+        LinearRanker(missing="mean", preferences=[(0, 1), (1, 2, 0.5)]).fit(frame, Y, QID),
+        LinearRankerCV(cv=2, alphas=[0.1, 1.0]).fit(X, Y, QID),
+        SGDRanker(n_steps=50, random_state=0).fit(X, Y, QID),
+        AUCClassifier().fit(X, Y > 0),
+        AUCClassifier(cv=None).fit(X, np.where(Y > 0, "yes", "no")),
+    ]
+    return [dumps(Model.of(ranker)) for ranker in fitted]
 
-    signal.signal(signal.SIGALRM, too_long)
-    with tempfile.TemporaryDirectory() as folder:
-        right = reader(name, whole, Path(folder) / "x")
-        assert right(whole), name
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            text = damaged(whole, rng)
-            counts["files"] += 1
-            signal.alarm(20)
-            try:
-                kind = "read" if right(text) else "wrong answers"
-            except LinrankError:
-                kind = "named errors"
-            except TimeoutError:
-                kind = "hangs"
-            except Exception as error:
-                kind = "other errors"
-                worst = f"{type(error).__name__}: {error}"
-            signal.alarm(0)
+
+def model_is_right(text: bytes, path: Path, chance: Random) -> bool:
+    return survives(loads(text, "fuzzed"))
+
+
+def foreign_model_is_right(text: bytes, path: Path, chance: Random) -> bool:
+    path.write_bytes(text)
+    return survives(read_model(path))
+
+
+def survives(model: Model) -> bool:
+    """Whether a model predicts, and comes back from a file as it was."""
+    ranker = model.ranker()
+    rows = np.zeros((2, model.weights.size))
+    answers = [ranker.predict(rows)]
+    if hasattr(ranker, "classes_"):
+        answers += [ranker.decision_function(rows), ranker.predict_proba(rows)[:, 1]]
+    again = loads(dumps(Model.of(ranker)), "again")
+    same = again.weights.tobytes() == model.weights.tobytes() and again.names == model.names
+    return same and bool(np.isfinite(model.weights).all()) and all(np.shape(answer) == (2,) for answer in answers)
+
+
+STREAM = {"random_state": 0, "reservoir": 5, "open_queries": 2, "average": True, "scale": [1.0, 2.0, 0.5]}
+
+
+def chunks(stop: bool = False) -> Any:
+    for k in range(4):
+        if stop and k == 2:
+            raise InterruptedError
+        yield X[3 * k : 3 * k + 3], Y[3 * k : 3 * k + 3], np.array([k // 2] * 3)
+
+
+def checkpoint_files(folder: Path) -> list[bytes]:
+    path = folder / "checkpoint"
+    try:
+        SGDRanker(**STREAM).fit_stream(chunks(stop=True), checkpoint=path)
+    except InterruptedError:
+        return [path.read_bytes()]
+    raise AssertionError("the stream was not cut off")
+
+
+def checkpoint_is_right(text: bytes, path: Path, chance: Random) -> bool:
+    path.write_bytes(text)
+    try:
+        ranker = SGDRanker(**STREAM).fit_stream(chunks(), checkpoint=path)
+        return ranker.coef_.shape == (3,) and bool(np.isfinite(ranker.coef_).all())
+    finally:
+        path.unlink(missing_ok=True)
+
+
+# Pairs, preferences, weights.
+
+
+def adds_up(**given: Any) -> bool:
+    """Whether the fast sums over all preferences are those of the list of all pairs."""
+    data = RankingData(X, Y, QID, **given)
+    with np.errstate(all="ignore"):
+        pairs = enumerate_pairs(Y, QID, **given)
+        slow, fast = naive_hinge(SCORES, pairs), Hinge().at(SCORES, data)
+    if not np.isfinite(pairs.c.sum()):
+        return False
+    close = np.allclose(fast.gradient, slow.gradient, rtol=1e-7, atol=1e-9)
+    return close and bool(np.isclose(fast.value, slow.value, rtol=1e-7, atol=1e-12))
+
+
+def pairs_are_right(text: bytes, path: Path, chance: Random) -> bool:
+    path.write_bytes(text)
+    return adds_up(pairs=read_pairs(str(path)))
+
+
+def preferences_are_right(text: bytes, path: Path, chance: Random) -> bool:
+    if chance.random() < 0.5:
+        edges = parse_preferences(text.decode("utf-8", "replace").replace("\n", ",").replace("\0", ""))
+    else:
+        path.write_bytes(text)
+        edges = parse_preferences(str(path))
+    return adds_up(preferences=edges)
+
+
+def query_weights_are_right(text: bytes, path: Path, chance: Random) -> bool:
+    path.write_bytes(text)
+    return adds_up(query_weight=read_query_weights(str(path), Dataset(X, Y, QID)))
+
+
+def side_files_are_right(text: bytes, path: Path, chance: Random) -> bool:
+    rows = path.with_name("rows.txt")
+    if not rows.exists():
+        rows.write_bytes(b"1 1:1\n" * 12)
+    beside = path.with_name(f"rows.txt.{chance.choice(['weight', 'query', 'group'])}")
+    beside.write_bytes(text)
+    try:
+        data = read(rows)
+    finally:
+        beside.unlink()
+    found = (data.sample_weight is not None) if beside.suffix == ".weight" else (data.qid is not None)
+    return found and consistent(data)
+
+
+def edge_files(folder: Path) -> list[bytes]:
+    return [b"0 1\n1 2 0.5\n", b"0<1\n2>1:0.25 # twice\n\n0,2,1e-3\n"]
+
+
+LOADERS = {
+    "SVMlight": Loader(0.3, text_files, svmlight_is_right),
+    "SVMlight, gzip": Loader(0.03, packed(gzip.compress), archive_is_right),
+    "SVMlight, zstd": Loader(0.03, packed(zstd), archive_is_right),
+    "CSV": Loader(0.12, table_text(","), table_is_right(",")),
+    "TSV": Loader(0.05, table_text("\t"), table_is_right("\t")),
+    "Parquet": Loader(0.06, parquet_files, binary_table_is_right("parquet")),
+    "Arrow": Loader(0.04, arrow_files, binary_table_is_right("arrow")),
+    "model": Loader(0.1, model_files, model_is_right, damaged_document),
+    "SVMrank model": Loader(0.03, lambda _: [SVMRANK], foreign_model_is_right),
+    "LIBLINEAR model": Loader(0.03, lambda _: [LIBLINEAR], foreign_model_is_right),
+    "checkpoint": Loader(0.03, checkpoint_files, checkpoint_is_right, damaged_arrays),
+    "pairs": Loader(0.05, lambda _: [b"1 2\n4 3 # x\n", b"1,2,0.5\n5 6 3\n\n"], pairs_are_right),
+    "preferences": Loader(0.05, edge_files, preferences_are_right),
+    "query weights": Loader(0.04, lambda _: [b"0 2.5\n1,0\n2 1e-3\n"], query_weights_are_right),
+    "side files": Loader(0.04, lambda _: [b"1\n" * 12, b"4\n4\n4\n", b"3\n0\n9\n"], side_files_are_right),
+}
+KINDS = ("right", "named errors", "other errors", "wrong answers", "hangs")
+
+
+def fuzz(name: str, seed: int, n_inputs: int, folder: str) -> dict[str, Any]:
+    """Read damaged files; each is noted before it is read, so that a crash can be told."""
+    loader, chance, counts = LOADERS[name], Random(f"{seed} {name}"), dict.fromkeys(KINDS, 0)
+    logging.getLogger("linrank").setLevel(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, _too_long)
+    path = Path(folder) / "fuzzed"
+    files = loader.whole(Path(folder))
+    for whole in files:
+        assert loader.right(whole, path, Random(0)), f"{name}: a whole file is not read right"
+    damage = loader.damage or damaged
+    with (Path(folder) / "last").open("w+b") as file:
+        file.truncate(1 << 20)
+        last = mmap.mmap(file.fileno(), 1 << 20)
+        begin = time.process_time()
+        for _ in range(n_inputs):
+            text = damage(chance.choice(files), chance)
+            last[: len(text) + 4] = len(text).to_bytes(4, "little") + text
+            kind, what = outcome(loader, text, path, chance)
             counts[kind] += 1
-            if kind not in ("read", "named errors"):
-                print(name, kind, worst, text[:200], flush=True)
-    return {"format": name, **counts, "crashes": 0}
+            if kind not in ("right", "named errors"):
+                print(name, kind, what[:300], text[:2000], flush=True)
+    seconds = time.process_time() - begin
+    return {"loader": name, "inputs": n_inputs, **counts, "crashes": 0, "CPU seconds": seconds}
+
+
+def outcome(loader: Loader, text: bytes, path: Path, chance: Random) -> tuple[str, str]:
+    """How the loader answers one input."""
+    signal.alarm(LONGEST_WAIT)
+    try:
+        return ("right", "") if loader.right(text, path, chance) else ("wrong answers", "")
+    except LinrankError:
+        return "named errors", ""
+    except TimeoutError:
+        return "hangs", ""
+    except Exception as error:
+        return "other errors", f"{type(error).__name__}: {error}"
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError
+
+
+def checked(name: str, seed: int, n_inputs: int, folder: str) -> dict[str, Any]:
+    """In a process of its own; where that crashes, the input that it died of is printed."""
+    try:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            return pool.submit(fuzz, name, seed, n_inputs, folder).result()
+    except BrokenProcessPool:
+        last = (Path(folder) / "last").read_bytes()
+        print(name, "crashed by", last[4 : 4 + int.from_bytes(last[:4], "little")], flush=True)
+        return {"loader": name, "inputs": n_inputs, **dict.fromkeys(KINDS, 0), "crashes": 1, "CPU seconds": math.nan}
 
 
 def main() -> None:
-    seconds = float(os.environ.get("LINRANK_FUZZ_SECONDS", "60"))
+    quick = os.environ.get("LINRANK_QUICK") == "1"
+    n_inputs = int(os.environ.get("LINRANK_FUZZ_INPUTS", QUICK_INPUTS if quick else INPUTS))
     seed = int(os.environ.get("LINRANK_FUZZ_SEED", time.strftime("%Y%m%d")))
-    with tempfile.TemporaryDirectory() as folder:
-        files = seeds(Path(folder))
+    only = os.environ.get("LINRANK_FUZZ_ONLY", ",".join(LOADERS)).split(",")
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     rows = []
-    for name, whole in files.items():
-        try:
-            rows.append(in_fresh_process(fuzz, name, whole, seed, seconds))
-        except BrokenProcessPool:
-            rows.append({"format": name, **dict.fromkeys(list(rows[0])[1:-1], 0), "crashes": 1})
+    with tempfile.TemporaryDirectory(dir=memory) as folder, tempfile.TemporaryDirectory() as cache:
+        if not quick:
+            os.environ |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": cache}  # a warm cache would have no checks
+        for name in LOADERS:
+            if name in only or name.split(",")[0] in only:
+                home = tempfile.mkdtemp(dir=folder)
+                rows.append((fuzz if quick else checked)(name, seed, math.ceil(LOADERS[name].share * n_inputs), home))
     report("fuzz", rows)
+    wrong = sum(row[kind] for row in rows for kind in ("other errors", "wrong answers", "hangs", "crashes"))
+    print(f"{sum(row['inputs'] for row in rows):,} inputs, {wrong} of them without a right answer or a LinrankError")

@@ -11,7 +11,7 @@ import pytest
 import linrank
 from linrank import AUCClassifier, DataError, FileFormatError, LinearRanker, ModelFileError, ParameterError, RankingData
 from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
-from linrank.io import Dataset, Model, read
+from linrank.io import Dataset, Model, read, write_svmlight
 from linrank.io._document import dumps, loads
 from linrank.testing import make_ranking
 
@@ -61,6 +61,12 @@ def test_a_classifier_with_an_empty_or_text_intercept_is_named(classifier, name,
     document = {**classifier, "state": {**classifier["state"], name: value}}
     with pytest.raises(ModelFileError, match=r"state|_|too large"):
         loads(json.dumps(document).encode(), "m.json")
+
+
+def test_a_classifier_without_training_facts_is_read(classifier):
+    loaded = loads(json.dumps({**classifier, "training": {}}).encode(), "m.json").ranker()
+    assert loaded.predict(X).shape == (60,)
+    assert not hasattr(loaded, "n_iter_")
 
 
 @pytest.mark.parametrize(("estimator", "state"), [("LinearRankerCV", {"alpha_": "x"}), ("SGDRanker", {"t_": -1})])
@@ -196,3 +202,32 @@ def test_queries_that_the_data_does_not_hold_are_told(tmp_path, caplog):
     path.write_text("0 -1\n")
     with pytest.raises(DataError, match="line 1"):
         read_query_weights(str(path), DATA)
+
+
+def test_every_flipped_bit_of_an_archive_that_was_written_is_noticed(tmp_path):
+    path = tmp_path / "x.zst"
+    write_svmlight(path, X, Y, QID)
+    whole = path.read_bytes()
+    expected = read(path)
+    for position in range(5, len(whole)):  # before that, it is another format
+        for bit in range(8):
+            damaged = bytearray(whole)
+            damaged[position] ^= 1 << bit
+            path.write_bytes(damaged)
+            try:
+                data = read(path)
+            except FileFormatError:
+                continue
+            assert np.array_equal(data.X, expected.X)
+
+
+def test_a_table_that_asks_for_more_memory_than_there_is_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "x.arrow"
+    pa.feather.write_feather(pa.table({"label": [1, 0], "a": [1, 2]}), path)
+
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("pyarrow.ipc.open_file", fail)
+    with pytest.raises(FileFormatError, match="not enough memory"):
+        read(path)

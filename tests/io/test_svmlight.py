@@ -224,6 +224,13 @@ def test_a_number_of_many_digits_beyond_all_floats_is_named_not_infinite(where, 
         assert np.isfinite(left.X.data).all()
 
 
+def test_a_feature_id_that_begins_with_many_zeros():
+    data = read_svmlight(io.BytesIO(b"1 " + b"0" * 30 + b"1:5 " + b"0" * 5 + b"12:7\n"))
+    assert data.X.indices.tolist() == [0, 11]
+    with pytest.raises(FileFormatError, match="at most"):
+        read_svmlight(io.BytesIO(b"1 " + b"1" + b"0" * 30 + b":5\n"))
+
+
 def test_a_query_id_on_some_lines_only():
     with pytest.raises(FileFormatError, match="line 3, column 1: expected a qid, as on line 1") as caught:
         read_svmlight(io.BytesIO(b"1 qid:1 1:1\n\n2 1:1\n"))

@@ -130,7 +130,11 @@ def _arrow_errors(name: str) -> Iterator[None]:
         raise
     except (lib.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FileFormatError(f"{name} cannot be read as a table ({reason}): is it whole?", name) from None
+    except MemoryError:  # a damaged length may ask for any number of bytes
+        reason = "there is not enough memory for what it says it holds"
+    else:
+        return
+    raise FileFormatError(f"{name} cannot be read as a table ({reason}): is it whole?", name) from None
 
 
 def _validate(table: Any) -> None:
