@@ -65,29 +65,19 @@ WORDS = [
         b"[",
         b"null",
         b"true",
-        b"\\ud800",
+        b"<",
+        b">",
     ),
-    *("\u0663".encode(), "\u2028".encode(), b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1b[31m", b"<", b">", b"NA", b"''"),
+    *("\u0663".encode(), "\u2028".encode(), b"\\ud800", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1b[31m", b"NA", b"''"),
+    *(b"0", b"1", b"-1", b"2", b"3", b"7", b"0.5", b"-0.0", b"1e-3", b"+2.", b".5", b"1e22", b"123456.123456789"),
 ]
-#: What a value of JSON is put in place of.
-VALUES = [None, True, False, "", "x", "\ud800", "nan", [], {}, [None], ["x"], [[0, 1, 2]], [[0, 1], [1, 2, 3]], 0, -1, 1.5,
-          1e308, 5e-324, 10**30, 10**400, 2**63, {"repr": "x"}, {"solver": "Newton"}, {"solver": 1}, [1, "x"], [[[]]]]  # fmt: skip
 TOKEN = re.compile(rb"[^\s,:#\"]+")
-NUMBERS = [
-    b"0",
-    b"1",
-    b"-1",
-    b"2",
-    b"3",
-    b"7",
-    b"0.5",
-    b"-0.0",
-    b"1e-3",
-    b"+2.",
-    b".5",
-    b"1e22",
-    b"123456789.123456789",
+#: What takes the place of a value of JSON.
+VALUES = [
+    *(None, True, False, "", "x", "\ud800", "nan", [], {}, [None], ["x"], [[0, 1, 2]], [[0, 1], [1, 2, 3]], 0, -1, 1.5),
+    *(1e308, 5e-324, 10**30, 10**400, 2**63, {"repr": "x"}, {"solver": "Newton"}, {"solver": 1}, [1, "x"], [[[]]]),
 ]
+TYPES = [np.float32, np.int8, np.float64, np.int64, np.uint64, str, bool]
 LIBLINEAR = b"solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 3\nbias -1\nw\n0.5 \n-0.25 \n1e-3 \n"
 SVMRANK = b"""SVM-light Version V6.20
 0 # kernel type
@@ -132,7 +122,7 @@ def damaged(text: bytes, chance: Random) -> bytes:
             data[place : place + len(word)] = word
         elif kind > 6:
             token = chance.choice(list(TOKEN.finditer(data)) or [None])
-            data[slice(*(token.span() if token else (0, 0)))] = chance.choice([*NUMBERS, *WORDS])
+            data[slice(*(token.span() if token else (0, 0)))] = chance.choice(WORDS)
         else:
             data[place:place] = chance.randbytes(chance.randrange(1, 20))
     return bytes(data)
@@ -149,27 +139,27 @@ def damaged_document(text: bytes, chance: Random) -> bytes:
     if chance.random() < 0.95:
         document.pop("checksum", None)
     for _ in range(chance.randrange(1, 4)):
-        holder: Any = document
-        while True:
-            keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
-            if not keys:
-                break
-            key = chance.choice(keys)
-            if isinstance(holder[key], (dict, list)) and chance.random() < 0.8:
-                holder = holder[key]
-                continue
-            kind = chance.randrange(8)
-            if kind == 0:
-                del holder[key]
-            elif kind == 1 and isinstance(holder, list):
-                holder.append(copy.deepcopy(holder[key]))
-            elif kind == 2 and isinstance(holder[key], (int, float)):
-                holder[key] = holder[key] * chance.choice([-1, 2, 1e300, 0])
-            else:
-                holder[key] = copy.deepcopy(chance.choice(VALUES))
-            break
+        change_one(document, chance)
     out = json.dumps(document).replace("Infinity", "1e999").encode()
     return damaged(out, chance) if chance.random() < 0.1 else out
+
+
+def change_one(holder: Any, chance: Random) -> None:
+    """Change a value somewhere within a dictionary or list."""
+    keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+    if not keys:
+        return
+    key, kind = chance.choice(keys), chance.randrange(8)
+    if isinstance(holder[key], (dict, list)) and chance.random() < 0.8:
+        change_one(holder[key], chance)
+    elif kind == 0:
+        del holder[key]
+    elif kind == 1 and isinstance(holder, list):
+        holder.append(copy.deepcopy(holder[key]))
+    elif kind == 2 and isinstance(holder[key], (int, float)):
+        holder[key] = holder[key] * chance.choice([-1, 2, 1e300, 0])
+    else:
+        holder[key] = copy.deepcopy(chance.choice(VALUES))
 
 
 def damaged_arrays(text: bytes, chance: Random) -> bytes:
@@ -191,9 +181,7 @@ def damaged_arrays(text: bytes, chance: Random) -> bytes:
         elif kind == 2:
             arrays[name] = np.concatenate([array, array]) if array.ndim else array
         elif kind == 3:
-            arrays[name] = array.astype(
-                chance.choice([np.float32, np.int8, np.float64, np.int64, np.uint64, str, bool])
-            )
+            arrays[name] = array.astype(chance.choice(TYPES))
         elif kind == 4:
             arrays[name] = array.reshape(chance.choice([(-1,), (1, -1), (-1, 1)]))
         elif array.size:
@@ -237,33 +225,34 @@ def svmlight_is_right(text: bytes, path: Path, chance: Random) -> bool:
     options |= {"on_error": "skip" if skip else "raise", "n_jobs": chance.choice([None, 1, 2])}
     try:
         if chance.random() < 0.2:
-            parts = list(
-                iter_svmlight(io.BytesIO(text), chunk_rows=chance.randrange(1, 9), n_features=2**31 - 2, **options)
-            )
-            return same_rows(rows, parts, keep) and (skip or not bad)
+            options |= {"chunk_rows": chance.randrange(1, 9), "n_features": 2**31 - 2}
+            return same_rows(rows, list(iter_svmlight(io.BytesIO(text), **options))) and (skip or not bad)
         data = read_svmlight(io.BytesIO(text), **options)
     except LinrankError:
         packed = text[:2] == b"\x1f\x8b" or text[:4] == b"\x28\xb5\x2f\xfd"
         if not (not rows or mixed or packed or (bad and not skip)):
             return False  # there is nothing to complain about
         raise
-    return same_rows(rows, [data], keep) and data.skipped == len(bad) and (skip or not bad)
+    return same_rows(rows, [data]) and data.skipped == len(bad) and (skip or not bad)
 
 
-def same_rows(rows: list[Any], parts: list[Dataset], keep: bool) -> bool:
+def same_rows(rows: list[Any], parts: list[Dataset]) -> bool:
     found = []
     for data in parts:
         for k in range(data.n_rows):
             entries = slice(data.X.indptr[k], data.X.indptr[k + 1])
             features = dict(zip(data.X.indices[entries].tolist(), data.X.data[entries].tolist(), strict=True))
-            qid = None if data.qid is None else str(data.qid[k]).encode("utf-8", "surrogateescape").decode("latin-1")
-            note = (
-                "" if data.comments is None else data.comments[k].encode("utf-8", "surrogateescape").decode("latin-1")
-            )
+            qid = None if data.qid is None else bytewise(str(data.qid[k]))
+            note = "" if data.comments is None else bytewise(data.comments[k])
             cost = 1.0 if data.cost is None else float(data.cost[k])
             found.append((float(data.y[k]), qid, cost, dict(sorted(features.items())), note))
     expected = [(row.y, row.qid, row.cost, dict(sorted(row.features.items())), row.comment) for row in rows]
     return repr(found) == repr(expected)  # which tells -0.0 from 0.0, and takes nan for nan
+
+
+def bytewise(text: str) -> str:
+    """One character a byte, as the twin has them."""
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def packed(pack: Callable[[bytes], bytes]) -> Callable[[Path], list[bytes]]:
@@ -310,25 +299,23 @@ def table_is_right(separator: str) -> Callable[[bytes, Path, Random], bool]:
         for j, name in enumerate(data.feature_names or []):
             column = [row[names.index(name)] for row in cells[first:]]
             same &= repr([math.nan if cell in EMPTY else float(cell) for cell in column]) == repr(data.X[:, j].tolist())
-        return same and (
-            chance.randrange(ROUND_TRIPS) > 0 or comes_back(data, path.with_name(f"back.{kind}"), separator)
-        )
+        back = path.with_name(f"back.{kind}")
+        return same and (chance.randrange(ROUND_TRIPS) > 0 or comes_back(data, back, separator))
 
     return right
 
 
 def comes_back(data: Dataset, path: Path, separator: str) -> bool:
+    """Whether a table is the same after it was written and read again."""
     try:
         write_csv(path, data, separator=separator)
     except LinrankError:
         return True
-    roles = {"label": "label" if data.y is not None else "", "query": "qid" if data.qid is not None else "",
-             "id": "id" if data.comments is not None else "", "weight": "weight" if data.sample_weight is not None else ""}  # fmt: skip
+    written = {"label": data.y, "query": data.qid, "id": data.comments, "weight": data.sample_weight}
+    columns = {"label": "label", "query": "qid", "id": "id", "weight": "weight"}
+    roles = {role: "" if written[role] is None else column for role, column in columns.items()}
     again = read(path, missing="keep", **roles)
-    same = (
-        np.array_equal(data.X, again.X, equal_nan=True)
-        and list(map(str, data.feature_names or [])) == again.feature_names
-    )
+    same = np.array_equal(data.X, again.X, equal_nan=True) and data.feature_names == again.feature_names
     return same and (data.y is None or np.array_equal(data.y, again.y))
 
 

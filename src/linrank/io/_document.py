@@ -41,11 +41,8 @@ def dumps(model: Model) -> bytes:
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     try:
         return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = text[error.start - 20 : error.start + 1].rpartition("\n")[2]
-        raise ModelFileError(
-            f"The model is not saved, as {half!r} ends in half of a surrogate pair, which is no character: rename it."
-        ) from None
+    except UnicodeEncodeError:  # a feature's name holds half of a surrogate pair: only an escape can spell it
+        return (json.dumps(document, indent=1) + "\n").encode("ascii")
 
 
 def loads(text: bytes, name: str) -> Model:

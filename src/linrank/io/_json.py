@@ -12,20 +12,15 @@ from .._errors import ModelFileError
 def parse(text: bytes, name: str) -> Any:
     """The value that the bytes spell; `name` is the file's, for messages."""
     try:
-        value = json.loads(
+        return json.loads(
             text.decode("utf-8"),
             object_pairs_hook=_unique,
             parse_constant=_refuse,
             parse_float=_finite,
             parse_int=_whole,
         )
-        if b"\\u" in text:  # only an escape can spell half of a surrogate pair
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        return value
     except UnicodeDecodeError as error:
         reason = f"byte {error.start} is not UTF-8"
-    except UnicodeEncodeError:
-        reason = "a text holds half of a surrogate pair, which is no character"
     except json.JSONDecodeError as error:
         reason = f"line {error.lineno}, column {error.colno}: {error.msg}"
     except RecursionError:
