@@ -31,6 +31,10 @@ from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.ipc
+import pyarrow.parquet
 
 from linrank import AUCClassifier, LinearRanker, LinearRankerCV, LinrankError, RankingData, SGDRanker
 from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
@@ -78,6 +82,27 @@ VALUES = [
     *(1e308, 5e-324, 10**30, 10**400, 2**63, {"repr": "x"}, {"solver": "Newton"}, {"solver": 1}, [1, "x"], [[[]]]),
 ]
 TYPES = [np.float32, np.int8, np.float64, np.int64, np.uint64, str, bool]
+#: Types of columns of a table, and values to draw from.
+COLUMNS: list[tuple[Any, list[Any]]] = [
+    (pa.int64(), [0, 1, 2, 2**53 + 1, -(2**63)]),
+    (pa.uint64(), [0, 1, 2, 2**64 - 1]),
+    (pa.int8(), [0, 1, -128]),
+    (pa.float64(), [0.5, -0.0, math.nan, math.inf, 1e308, 5e-324, 1.0, 2.0]),
+    (pa.float32(), [0.5, 3.4028235e38, math.nan, 1.0]),
+    (pa.float16(), [np.float16(0.5), np.float16(60000)]),
+    (pa.bool_(), [True, False]),
+    (pa.string(), ["a", "", "1", "nan", "\0", "x" * 100, "\n"]),
+    (pa.large_string(), ["a", "b", "7"]),
+    (pa.binary(), [b"a", b"\xff"]),
+    (pa.decimal128(38, 2), [Decimal("1.50"), Decimal("9" * 36)]),
+    (pa.timestamp("us"), [0, 10**15]),
+    (pa.date32(), [0, 1]),
+    (pa.duration("s"), [0, 5]),
+    (pa.list_(pa.int64()), [[], [1], [1, 2]]),
+    (pa.struct([("a", pa.int64())]), [{"a": 1}]),
+    (pa.dictionary(pa.int8(), pa.string()), ["a", "b"]),
+    (pa.null(), [None]),
+]
 LIBLINEAR = b"solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 3\nbias -1\nw\n0.5 \n-0.25 \n1e-3 \n"
 SVMRANK = b"""SVM-light Version V6.20
 0 # kernel type
@@ -157,7 +182,7 @@ def change_one(holder: Any, chance: Random) -> None:
     elif kind == 1 and isinstance(holder, list):
         holder.append(copy.deepcopy(holder[key]))
     elif kind == 2 and isinstance(holder[key], (int, float)):
-        holder[key] = holder[key] * chance.choice([-1, 2, 1e300, 0])
+        holder[key] = holder[key] * chance.choice([-1, 2, 10**300, 0])
     else:
         holder[key] = copy.deepcopy(chance.choice(VALUES))
 
@@ -329,8 +354,6 @@ def consistent(data: Dataset) -> bool:
 
 
 def parquet_files(folder: Path) -> list[bytes]:
-    import pyarrow as pa
-    import pyarrow.parquet
 
     write_parquet(folder / "x.parquet", Dataset(X, Y, QID, [f"d{k}" for k in range(12)], None, NAMES))
     table = pa.table({"y": [1, 0, 1, 2], "qid": ["a", "a", "b", "b"], "n": [2**53 + 1, None, -(2**62), 0],
@@ -340,9 +363,6 @@ def parquet_files(folder: Path) -> list[bytes]:
 
 
 def arrow_files(folder: Path) -> list[bytes]:
-    import pyarrow.feather
-    import pyarrow.ipc
-    import pyarrow.parquet
 
     parquet_files(folder)
     files = []
@@ -356,10 +376,46 @@ def arrow_files(folder: Path) -> list[bytes]:
     return files
 
 
+def odd_table(chance: Random) -> Any:
+    """A small table of columns of all kinds, named as some that are looked for."""
+    size, columns = chance.randrange(4), []
+    names = [*("label", "y", "qid", "query", "docid", "id", "weight", "a", "b", "", "rating", "Label", "\x1b[31m", "€")]
+    for _ in range(chance.randrange(1, 6)):
+        kind, values = chance.choice(COLUMNS)
+        cells = [chance.choice([*values, *([None] if chance.random() < 0.2 else [])]) for _ in range(size)]
+        columns.append(pa.array(cells, kind))
+    table = pa.table(columns, names=[chance.choice(names) for _ in columns])
+    roles = {role: chance.choice([*names, 1, None, ["a"], {}]) for role in ("label", "query", "id", "weight")}
+    return table.replace_schema_metadata({"linrank": json.dumps(roles)} if chance.random() < 0.3 else None)
+
+
+def damaged_table(kind: str) -> Callable[[bytes, Random], bytes]:
+    def damage(text: bytes, chance: Random) -> bytes:
+
+        if chance.random() < 0.6:
+            return damaged(text, chance)
+        out = io.BytesIO()
+        if kind == "parquet":
+            pyarrow.parquet.write_table(odd_table(chance), out)
+        else:
+            pyarrow.feather.write_feather(odd_table(chance), out, compression="uncompressed")
+        return out.getvalue()
+
+    return damage
+
+
 def binary_table_is_right(kind: str) -> Callable[[bytes, Path, Random], bool]:
     def right(text: bytes, path: Path, chance: Random) -> bool:
         path.write_bytes(text)
-        return consistent(read(path, format=kind, missing="keep"))
+        data = read(path, format=kind, missing="keep")
+        if kind == "arrow":
+            return consistent(data)
+        table = pyarrow.parquet.read_table(pa.BufferReader(text))
+        same = consistent(data)
+        for j, name in enumerate(data.feature_names or []):
+            cells = [math.nan if cell is None else float(cell) for cell in table.column(name).to_pylist()]
+            same &= repr(cells) == repr(data.X[:, j].tolist())
+        return same
 
     return right
 
@@ -451,8 +507,8 @@ def pairs_are_right(text: bytes, path: Path, chance: Random) -> bool:
 
 
 def preferences_are_right(text: bytes, path: Path, chance: Random) -> bool:
-    if chance.random() < 0.5:
-        edges = parse_preferences(text.decode("utf-8", "replace").replace("\n", ",").replace("\0", ""))
+    if chance.random() < 0.5 and (b"<" in text or b">" in text):
+        edges = parse_preferences(text.decode("utf-8", "replace").replace("\n", ","))
     else:
         path.write_bytes(text)
         edges = parse_preferences(str(path))
@@ -488,8 +544,8 @@ LOADERS = {
     "SVMlight, zstd": Loader(0.03, packed(zstd), archive_is_right),
     "CSV": Loader(0.12, table_text(","), table_is_right(",")),
     "TSV": Loader(0.05, table_text("\t"), table_is_right("\t")),
-    "Parquet": Loader(0.06, parquet_files, binary_table_is_right("parquet")),
-    "Arrow": Loader(0.04, arrow_files, binary_table_is_right("arrow")),
+    "Parquet": Loader(0.06, parquet_files, binary_table_is_right("parquet"), damaged_table("parquet")),
+    "Arrow": Loader(0.04, arrow_files, binary_table_is_right("arrow"), damaged_table("arrow")),
     "model": Loader(0.1, model_files, model_is_right, damaged_document),
     "SVMrank model": Loader(0.03, lambda _: [SVMRANK], foreign_model_is_right),
     "LIBLINEAR model": Loader(0.03, lambda _: [LIBLINEAR], foreign_model_is_right),

@@ -63,6 +63,13 @@ def test_a_classifier_with_an_empty_or_text_intercept_is_named(classifier, name,
         loads(json.dumps(document).encode(), "m.json")
 
 
+@pytest.mark.parametrize("missing", [None, [], "mean", {"solver": "Newton"}])
+def test_a_model_that_says_two_things_about_missing_values_is_named(ranker, missing):
+    document = {**ranker, "parameters": {**ranker["parameters"], "missing": missing}}
+    with pytest.raises(ModelFileError, match="missing"):
+        loads(json.dumps(document).encode(), "m.json")
+
+
 def test_a_classifier_without_training_facts_is_read(classifier):
     loaded = loads(json.dumps({**classifier, "training": {}}).encode(), "m.json").ranker()
     assert loaded.predict(X).shape == (60,)

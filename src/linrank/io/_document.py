@@ -83,6 +83,8 @@ def _checked(document: dict[str, Any]) -> Model:
         raise ValueError(f"its estimator {name!r} is not known to this linrank")
     if given["missing"] not in ("error", "zero", "mean"):
         raise ValueError(f"'missing' is {given['missing']!r}, not 'error', 'zero' or 'mean'")
+    if given["parameters"].get("missing", given["missing"]) != given["missing"]:
+        raise ValueError("its parameter 'missing' is another one than 'missing' itself")
     names, weights = _named(given["weights"])
     return Model(
         estimator=name,
