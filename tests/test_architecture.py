@@ -1,6 +1,9 @@
 """The architecture, read off the imports: arrows go one way, and the public names are these."""
 
 import ast
+import re
+import sys
+import tomllib
 from pathlib import Path
 
 import linrank
@@ -9,11 +12,12 @@ SOURCE = Path(linrank.__file__).parent
 
 #: From the bottom up; a module imports from its own layer or from those before it.
 LAYERS = [
+    ["_text"],
     ["_errors"],
-    ["_labels"],
     ["kernels"],
     ["_preferences"],
     ["_checks", "_rankings"],
+    ["_labels", "_row_counts"],
     ["_data", "summation"],
     ["_missing"],
     ["losses"],
@@ -99,3 +103,20 @@ def test_leaves_are_imported_on_call_alone():
         tree = ast.parse((SOURCE / f"{home}.py").read_text())
         at_top = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level]
         assert not leaves & set(at_top)
+
+
+def test_every_package_that_is_imported_is_declared():
+    project = tomllib.loads((SOURCE.parent.parent / "pyproject.toml").read_text())["project"]
+    needs = [*project["dependencies"], *(need for extra in project["optional-dependencies"].values() for need in extra)]
+    declared = {re.split(r"[\[>=<]", need)[0].replace("-", "_").lower() for need in needs}
+    called = {"sklearn": "scikit_learn"}  # what a package is called where it is imported
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module.split(".")[0])
+    others = {called.get(name, name) for name in found - set(sys.stdlib_module_names) - {"linrank"}}
+    assert "llvmlite" in others
+    assert others <= declared

@@ -15,6 +15,8 @@ from linrank import AUCClassifier, DataError, LinearRanker, ParameterError
 from linrank._calibration import LEAST_SLOPE, content_folds, fit_sigmoid, row_hashes
 from linrank.metrics import scorer
 
+pytestmark = pytest.mark.smoke
+
 
 @parametrize_with_checks([AUCClassifier(), AUCClassifier("hinge", cv=None)])
 def test_scikit_learn(estimator, check):

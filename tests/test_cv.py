@@ -10,6 +10,8 @@ from linrank._folds import make_folds
 from linrank.metrics import pairwise_accuracy
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 
 @parametrize_with_checks([LinearRankerCV(3, cv=3)])
 def test_scikit_learn(estimator, check):

@@ -13,6 +13,8 @@ from linrank import _missing as missing_module
 from linrank._missing import fill_missing, learn_missing
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 VALUES = st.one_of(st.just(np.nan), st.floats(-100, 100), st.sampled_from([0.0, 1.0]))
 
 

@@ -15,6 +15,8 @@ from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, lab
 from linrank.model_selection import QueryKFold, QueryShuffleSplit, cross_validate
 from linrank.testing import enumerate_pairs, make_ranking
 
+pytestmark = pytest.mark.smoke
+
 SPLITTERS = [
     QueryKFold(3),
     QueryKFold(3, balance="pairs"),

@@ -21,6 +21,8 @@ from linrank.metrics import pairwise_accuracy
 from linrank.solvers import Bundle, Newton
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 
 @parametrize_with_checks(
     [

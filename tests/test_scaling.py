@@ -16,8 +16,12 @@ from linrank._scaling import METHODS
 from linrank.model_selection import QueryKFold, cross_validate
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
 
-@parametrize_with_checks([QueryScaler(method, shift=shift) for method in METHODS for shift in (True, False)])
+
+@parametrize_with_checks(
+    [QueryScaler(method, shift=shift, one_query=True) for method in METHODS for shift in (True, False)]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -75,9 +79,20 @@ def test_shift_changes_no_ranking():
     np.testing.assert_allclose(w, LinearRanker(scale=False).fit(b, y, qid).coef_, rtol=1e-6)
 
 
-def test_without_queries_it_is_an_ordinary_scaler():
+def test_queries_that_do_not_arrive_are_asked_for():
+    X, y, qid = make_ranking(60, 3, 5)
+    with pytest.raises(DataError, match=r"no qid arrived.*enable_metadata_routing.*one_query=True"):
+        make_pipeline(QueryScaler(), LinearRanker()).fit(X, y, linearranker__qid=qid)
+    for call in (QueryScaler().fit, QueryScaler().fit_transform):
+        with pytest.raises(DataError, match="no qid arrived"):
+            call(X, y)
+    with pytest.raises(ParameterError, match="one_query='yes'"):
+        QueryScaler(one_query="yes").fit(X)
+
+
+def test_told_that_all_rows_are_one_query_it_is_an_ordinary_scaler():
     X, _, _ = make_ranking(60, 3, 5)
-    scaler = QueryScaler().fit(X)
+    scaler = QueryScaler(one_query=True).fit(X)
     np.testing.assert_allclose(scaler.transform(X[:5]), ((X - X.min(0)) / np.ptp(X, axis=0))[:5])
     np.testing.assert_allclose(scaler.scale_, np.ptp(X, axis=0))
 
@@ -87,11 +102,11 @@ def test_what_it_refuses():
     with pytest.raises(ParameterError, match=r"QueryScaler\(shift=False\)"):
         QueryScaler().fit(sp.csr_array(X), qid=qid).transform(sp.csr_array(X), qid)
     with pytest.raises(ParameterError, match=r"QueryScaler\(shift=False\)"):
-        QueryScaler("standard").fit(sp.csr_array(abs(X)))
+        QueryScaler("standard", one_query=True).fit(sp.csr_array(abs(X)))
     with pytest.raises(DataError, match="fitted with qid"):
         QueryScaler().fit(X, qid=qid).transform(X)
     with pytest.raises(DataError, match="fitted without qid"):
-        QueryScaler().fit(X).transform(X, qid)
+        QueryScaler(one_query=True).fit(X).transform(X, qid)
     with pytest.raises(ParameterError, match="method='rank'"):
         QueryScaler("rank").fit(X)
     with pytest.raises(ParameterError, match="shift='no'"):

@@ -16,6 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from linrank import DataError, LinearRanker, NoPairsError, ParameterError, SGDRanker, labels
 from linrank.testing import enumerate_pairs, make_ranking
 
+pytestmark = pytest.mark.smoke
+
 RULES = ["sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos"]
 #: A random draw cannot be the same for a row of weight 2 and for two rows: scikit-learn's own SGD expects this, too.
 RANDOM = {

@@ -52,7 +52,7 @@ def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
     _refuse_masked("qid", qid)
-    q = _as_ids(qid)
+    q = as_ids(qid)
     if q.ndim != 1 or q.size != n_rows:
         raise DataError(f"qid has shape {q.shape}, but {what} has {n_rows} rows: give one query id per row.")
     if q.dtype.kind == "f":
@@ -71,7 +71,7 @@ def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple
     return query.astype(np.int64, copy=False)[np.cumsum(new) - 1], ids
 
 
-def _as_ids(qid: ArrayLike) -> NDArray[Any]:
+def as_ids(qid: ArrayLike) -> NDArray[Any]:
     """Keep a list of mixed types as objects: numpy would turn NaN among strings into the query "nan"."""
     q = np.asarray(qid)
     if isinstance(qid, (list, tuple)) and q.dtype.kind in "USf":

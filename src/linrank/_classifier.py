@@ -137,7 +137,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool) and self.cv >= 2:
             folds = content_folds(X, positive, weight > 0, int(self.cv))
         else:
-            folds = folds_by(self.cv, np.zeros(positive.size, dtype=np.int64), np.ones(1, dtype=bool), positive)
+            folds = folds_by(
+                self.cv, np.zeros(positive.size, dtype=np.int64), np.zeros(1), np.ones(1, dtype=bool), positive
+            )
         both = [np.unique(positive[train][weight[train] > 0]).size == 2 for train, _ in folds]
         if not any(both):
             logger.info("No fold has both classes to train on: probabilities are calibrated on the training rows")

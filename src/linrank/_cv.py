@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._data import RankingData
-from ._errors import ConvergenceWarning, DataError, ParameterError
+from ._errors import ConvergenceWarning, DataError, NoPairsError, ParameterError
 from ._folds import make_folds, with_pairs
-from ._labels import split_labels
+from ._labels import are_labels, split_labels
 from ._missing import learn_missing
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import PathProgress
+from .engines._matrix import predict
 from .engines.local import count_threads
 from .metrics import Metric, parse
-from .metrics._pairs import accuracy_of
+from .metrics._names import OVER_PREFERENCES
+from .metrics._pairs import TIE_VALUE, accuracy_of
 from .rankers import LinearRanker
 
 #: Strongest and weakest alpha of a path that is given as a number.
 STRONGEST, WEAKEST = 10.0, 1e-5
-#: Metrics that are taken over the preferences themselves.
-ACCURACIES = ("pairwise_accuracy", "pairwise_error", "wmw")
 FITTED = (
     *("coef_", "scale_", "objective_", "gap_", "n_iter_", "history_", "status_", "n_features_in_"),
     *("n_rows_", "n_queries_", "n_pairs_", "fill_"),
@@ -117,6 +117,7 @@ class LinearRankerCV(LinearPredictor):
     ) -> Self:
         """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
         given: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
+        plain_qid = qid is not None and not are_labels(y)
         y, qid = split_labels(y, qid)
         alphas, metric = self._check_alphas(), self._check_metric()
         ranker = self._ranker(alphas[-1])
@@ -124,7 +125,7 @@ class LinearRankerCV(LinearPredictor):
         weighting: dict[str, Any] = {"preferences": self.preferences, "query_weighting": self.query_weighting}
         data = RankingData(learn_missing(X, self.missing)[0], y, qid, **given, **weighting)
         folds = with_pairs(make_folds(self.cv, data), data)
-        if data.y is None and not (metric is None or metric.family in ACCURACIES):
+        if data.y is None and not (metric is None or _over_the_data(metric)):
             raise DataError(f"metric={self.metric!r} needs y: give y, or choose by 'pairwise_accuracy'.")
         progress = PathProgress(self.verbose, len(folds), alphas.size)
         with progress, ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:
@@ -141,6 +142,7 @@ class LinearRankerCV(LinearPredictor):
         if hasattr(final, "feature_names_in_"):
             self.feature_names_in_ = final.feature_names_in_
         self.fitted_with_qid_ = final.fitted_with_qid_
+        self._remember(data, plain_qid=plain_qid)
         return self
 
     def _ranker(self, alpha: float) -> LinearRanker:
@@ -168,17 +170,22 @@ class LinearRankerCV(LinearPredictor):
         """Solve one fold's path and score each of its solutions on the test rows."""
         solutions, scale = self._ranker(alphas[0])._solve_path(train, alphas, progress.step)
         weights = [s.w if scale is None else s.w / scale for s in solutions]
-        scores = [self._evaluate(metric, test, np.asarray(test.X @ w, dtype=np.float64)) for w in weights]
+        scores = [self._evaluate(metric, test, predict(test.X, w)) for w in weights]
         return _Path(scores, [s.n_iter for s in solutions], all(s.status == "converged" for s in solutions))
 
     def _evaluate(self, metric: Metric | None, test: RankingData, scores: FloatArray) -> float:
         if metric is None:
             own: Any = self.metric
             return float(own(test.y, scores, test.query))
-        if metric.family in ACCURACIES:  # over the preferences as they are: graphs, explicit pairs, weights
-            accuracy = accuracy_of(scores, test.preferences)
+        if _over_the_data(metric):
+            accuracy = accuracy_of(scores, test.preferences, TIE_VALUE[metric.options.get("ties", "half")])
             return accuracy if metric.greater_is_better else 1.0 - accuracy
         assert test.y is not None
+        if metric.family in OVER_PREFERENCES:  # pooled over the pairs of all queries, as everywhere
+            try:
+                return float(metric(test.y, scores, test.query))
+            except NoPairsError:
+                return np.nan
         values = metric(test.y, scores, test.query, per_query=True)
         known = values[~np.isnan(values)]
         return float(known.mean()) if known.size else np.nan
@@ -192,6 +199,11 @@ class LinearRankerCV(LinearPredictor):
         if not self.one_standard_error:
             return best
         return int(np.argmax(mean >= mean[best] - error[best]))
+
+
+def _over_the_data(metric: Metric) -> bool:
+    """Whether the metric is taken over the preferences of the data as they are: graphs, explicit pairs, weights."""
+    return metric.takes_preferences and set(metric.options) <= {"ties"}
 
 
 def _summary(alphas: FloatArray, paths: list[_Path]) -> dict[str, Any]:

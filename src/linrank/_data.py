@@ -59,7 +59,7 @@ class RankingData:
     X: Any
     y: FloatArray | None
     query: NDArray[np.int64]
-    n_queries: int
+    query_ids: NDArray[Any]  # by number
     n_queries_without_pairs: int
     sample_weight: FloatArray | None
     preferences: Preferences = field(repr=False)
@@ -89,7 +89,7 @@ class RankingData:
             "X": X,
             "y": values,
             "query": grades.query,
-            "n_queries": grades.n_queries,
+            "query_ids": grades.ids,
             "n_queries_without_pairs": without,
             "sample_weight": grades.v,
             "preferences": built,
@@ -100,6 +100,11 @@ class RankingData:
     def n_rows(self) -> int:
         """Number of rows m."""
         return int(self.X.shape[0])
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.query_ids.size
 
     @property
     def n_features(self) -> int:
@@ -116,7 +121,7 @@ class RankingData:
             "X": self.X[rows] if sp.issparse(self.X) else np.take(self.X, rows, axis=0),
             "y": None if self.y is None else self.y[rows],
             "query": self.query[rows],
-            "n_queries": self.n_queries,
+            "query_ids": self.query_ids,
             "n_queries_without_pairs": 0,
             "sample_weight": None if self.sample_weight is None else self.sample_weight[rows],
             "preferences": preferences,
@@ -236,7 +241,7 @@ def _check_rows(
         level = _number_levels(exact)
     v = None if sample_weight is None else check_weights("sample_weight", sample_weight, n_rows)
     u = None if query_weight is None else check_query_weight(query_weight, query, ids)
-    return Grades(query=query, level=level, n_queries=ids.size, v=v, u=u), values
+    return Grades(query=query, level=level, ids=ids, v=v, u=u), values
 
 
 def _number_levels(values: NDArray[Any]) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from ._objective import Objective
 from ._preferences import FloatArray
 from ._progress import Progress
 from .engines import LocalEngine
+from .engines._matrix import predict
 from .losses import LOSSES
 from .metrics._pairs import accuracy_of
 from .solvers import Iteration, Status
@@ -125,7 +126,7 @@ class Run:
             if progress.verbose > 0 or (held_out is None and mark == n_steps):
                 self._look(descent, mark, history, progress)
             if held_out is not None:
-                score = accuracy_of(held_out.X @ self.coef(descent), held_out.preferences)
+                score = accuracy_of(predict(held_out.X, self.coef(descent)), held_out.preferences)
                 fails = 0 if score > best_score else fails + 1
                 if fails == 0:
                     best, best_score = descent.copy(), score

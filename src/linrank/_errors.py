@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._text import printable
+
 if TYPE_CHECKING:
     from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 
@@ -37,7 +39,10 @@ def __getattr__(name: str) -> Any:
 
 
 class LinrankError(Exception):
-    """Base of every error raised by linrank itself."""
+    """Base of every error raised by linrank itself; what it cites of the data is spelled out where not printable."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class DataError(LinrankError, ValueError):

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ._preferences import FloatArray
+from ._text import printable
 
 SHOWN = 10  # rows of the table that an explanation prints
 
@@ -49,12 +50,13 @@ class Explanation:
         word = "above" if self.difference > 0 else "below" if self.difference < 0 else "beside"
         lines = [f"a is {word} b: the scores differ by {self.difference:+.6g}"]
         used = np.flatnonzero(self.contributions)[:shown]  # they come first, as 0 is the smallest size
-        width = max([len(self.names[k]) for k in used], default=7)
+        shown_names = [printable(self.names[k]) for k in used]
+        width = max(map(len, shown_names), default=7)
         width = min(max(width, 7), 32)  # 80 columns in all
         lines.append(f"{'feature':<{width}} {'weight':>11} {'a':>11} {'b':>11} {'w(a - b)':>11}")
-        for k in used:
+        for k, name in zip(used, shown_names, strict=True):
             cells = f"{self.weights[k]:11.4g} {self.a[k]:11.4g} {self.b[k]:11.4g} {self.contributions[k]:+11.4g}"
-            lines.append(f"{shortened(self.names[k], width):<{width}} {cells}")
+            lines.append(f"{shortened(name, width):<{width}} {cells}")
         rest = np.count_nonzero(self.contributions) - used.size
         if rest:
             others = math.fsum(self.contributions[used.size :])

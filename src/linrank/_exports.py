@@ -15,6 +15,15 @@ class Exports:
         """JSON of a LinearModel for Solr's ``schema/model-store``."""
         return _export(self, "solr", offset, model=model, store=store).decode()
 
+    def to_solr_features(self, *, store: str = "_DEFAULT_", offset: float = 0.0) -> str:
+        """JSON for Solr's ``schema/feature-store``: a field for each feature, means of missing values as defaultValue.
+
+        What a feature is computed from is not known here: adapt class and field, and keep defaultValue.
+        """
+        from .export import LinearFunction, Options, solr
+
+        return solr.write_features(LinearFunction.of(self, offset), Options(store=store)).decode()
+
     def to_elasticsearch(self, *, model: str = "linrank", offset: float = 0.0) -> str:
         """JSON of a ``model/linear`` for the Elasticsearch LTR plugin's ``_createmodel``."""
         return _export(self, "elasticsearch", offset, model=model).decode()
@@ -52,7 +61,7 @@ class Exports:
         return _export(self, "python", offset).decode()
 
 
-def _export(ranker: Any, target: str, offset: float, **options: str) -> bytes:
+def _export(ranker: Any, target: str, offset: float, **options: Any) -> bytes:
     from .export import TARGETS, LinearFunction, Options
 
     return TARGETS[target].write(LinearFunction.of(ranker, offset), Options(**options))

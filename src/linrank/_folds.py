@@ -21,20 +21,40 @@ def make_folds(cv: Any, data: RankingData) -> list[Fold]:
     """Training and test rows from a number of folds, a scikit-learn splitter, or pairs of row numbers."""
     used = np.zeros(data.n_queries, dtype=bool)
     used[data.query[data.preferences.row]] = True
-    return folds_by(cv, data.query, used, data.y)
+    return folds_by(cv, data.query, data.query_ids, used, data.y)
 
 
-def folds_by(cv: Any, query: NDArray[np.int64], used: NDArray[np.bool_], y: Any) -> list[Fold]:
+def folds_by(cv: Any, query: NDArray[np.int64], ids: NDArray[Any], used: NDArray[np.bool_], y: Any) -> list[Fold]:
     """As `make_folds`, for queries by number; a number of folds balances the rows of the queries that are `used`."""
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         if cv < 2:
             raise ParameterError(f"cv={cv!r}: at least 2 folds are needed.")
         return _by_number(int(cv), query, used)
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    splitter = hasattr(cv, "split") and not isinstance(cv, str)
+    if splitter:
         cv = cv.split(np.zeros(query.size), y, query if used.size > 1 else None)  # KFold warns of groups
     if not isinstance(cv, Iterable) or isinstance(cv, str):
         raise ParameterError(f"cv={cv!r} is neither a number of folds, a splitter nor pairs of row numbers.")
-    return [(np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)) for train, test in cv]
+    folds = [(np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)) for train, test in cv]
+    cut = _describe_cut(folds, query, ids, used)
+    if cut is not None and splitter:
+        raise DataError(f"{cut}: use QueryKFold or GroupKFold, or give the folds as rows if that is what you want.")
+    if cut is not None:
+        logger.warning("%s: its score is that of a part of the query", cut)
+    return folds
+
+
+def _describe_cut(
+    folds: list[Fold], query: NDArray[np.int64], ids: NDArray[Any], used: NDArray[np.bool_]
+) -> str | None:
+    """The first fold that tests a part of a query, said in words; a single query can only be split by rows."""
+    size = np.bincount(query, minlength=ids.size)
+    for number, (_, test) in enumerate(folds if used.sum() > 1 else [], 1):
+        held = np.bincount(query[test], minlength=ids.size)
+        cut = np.flatnonzero(used & (held > 0) & (held < size))
+        if cut.size:
+            return f"Fold {number} tests {held[cut[0]]} of the {size[cut[0]]} rows of query {ids[cut[0]]}"
+    return None
 
 
 def _by_number(n_folds: int, query: NDArray[np.int64], used: NDArray[np.bool_]) -> list[Fold]:

@@ -13,13 +13,15 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._checks import encode_queries
+from ._data import RankingData
 from ._errors import DataError, ParameterError
 from ._explanation import Explanation, as_row, explain_difference
 from ._exports import Exports
-from ._labels import split_labels
+from ._labels import are_labels, split_labels
 from ._missing import fill_missing
 from ._preferences import FloatArray
-from .engines._matrix import as_matrix
+from ._row_counts import RowCounts
+from .engines._matrix import predict
 from .kernels.ordering import begins
 from .losses import LOSSES
 from .metrics import pairwise_accuracy
@@ -31,7 +33,6 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
     __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
     __metadata_request__score = {"qid": True}  # noqa: RUF012
-    __metadata_request__rank = {"qid": metadata_routing.UNUSED}  # noqa: RUF012
 
     coef_: FloatArray
     fitted_with_qid_: bool
@@ -40,6 +41,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     query_weighting: str
     missing: str = "error"
     fill_: FloatArray | None = None
+    _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
@@ -54,15 +56,26 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         tags.target_tags.one_d_labels = True
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
+
+    def _remember(self, data: RankingData, *, plain_qid: bool) -> None:
+        """Keep how many rows each query has, where nothing but the ranker can tell later that a query was cut.
+
+        A single query can only be split by rows: that is no mistake.
+        """
+        several = plain_qid and data.n_queries > 1
+        self._rows_seen = RowCounts.of(data.query, data.query_ids) if several else None
+
     def predict(self, X: Any) -> FloatArray:
-        """Scores X @ coef_: larger is better. Only differences within a query mean anything."""
+        """Scores X @ coef_: larger is better. Only differences within a query mean anything.
+
+        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
+        """
         check_is_fitted(self)
-        matrix = as_matrix(fill_missing(X, self.fill_))
+        complete = fill_missing(X, self.fill_)
         validate_data(self, X, reset=False, skip_check_array=True)
-        scores = np.empty(matrix.shape[0])
-        for block in range(matrix.n_blocks):
-            matrix.dot(self.coef_, block, scores)
-        return scores
+        return predict(complete, self.coef_)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
@@ -98,15 +111,19 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     ) -> float:
         """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted.
 
-        `y` may be `labels(y, qid)`. A ranker that was fitted with queries refuses to score without them.
+        `y` may be `labels(y, qid)`, and the score is NaN where these were cut. A ranker that was fitted with queries
+        refuses to score without them; one that was fitted without takes all rows for one query. With a plain `qid` it
+        warns where a query has another number of rows than in training.
         """
         check_is_fitted(self)
-        y, qid = split_labels(y, qid)
-        if qid is None and self.fitted_with_qid_:
+        if split_labels(y, qid)[1] is None and self.fitted_with_qid_:
             raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
+        scores = self.predict(X)
+        if self._rows_seen is not None and qid is not None and not are_labels(y):
+            self._rows_seen.warn_of_others(qid, scores.size)
         accuracy: float = pairwise_accuracy(
             y,
-            self.predict(X),
+            scores,
             qid,
             sample_weight=sample_weight,
             preferences=self.preferences,

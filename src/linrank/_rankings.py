@@ -12,6 +12,7 @@ out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +45,14 @@ class Grades:
 
     query: NDArray[np.int64]  # (m,) number of the row's query
     level: NDArray[np.int64] | None  # (m,) number of the row's level, or None without y
-    n_queries: int
+    ids: NDArray[Any]  # (Q,) of the queries
     v: FloatArray | None  # (m,) row weights
     u: FloatArray | None  # (Q,) query weights
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.ids.size
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ METHODS = ("minmax", "standard")
 class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale each feature within each query.
 
-    With queries, the output for a query depends on its own rows only, and nothing is learned from the training data.
-    Without queries, `fit` learns the scale of all rows and `transform` applies it, as scikit-learn's scalers do.
+    The output for a query depends on its own rows only, and nothing is learned from the training data. Queries that do
+    not arrive are asked for: in a pipeline, scikit-learn hands qid on only with metadata routing, and linrank's
+    `cross_validate` always does.
 
     Parameters
     ----------
@@ -34,11 +35,14 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Whether to subtract. Within a query a shift changes no difference of linear scores, so that shift=False gives a
         linear ranker the same information and keeps sparse data sparse. With shift, sparse data is taken where zeros
         stay zeros: "minmax" without negative values.
+    one_query : bool, default=False
+        Take rows without qid for one query: `fit` learns the scale of all rows and `transform` applies it, as
+        scikit-learn's scalers do.
 
     Attributes
     ----------
     shift_, scale_ : (d,)
-        What is subtracted and divided by, if there were no queries in `fit`; else not set.
+        What is subtracted and divided by, if all rows were one query in `fit`; else not set.
     fitted_with_qid_ : bool
         Whether there were queries in `fit`; `transform` then needs them too.
     n_features_in_, feature_names_in_
@@ -58,9 +62,10 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     __metadata_request__transform = {"qid": True}  # noqa: RUF012
     __metadata_request__fit_transform = {"qid": True}  # noqa: RUF012
 
-    def __init__(self, method: str = "minmax", *, shift: bool = True) -> None:
+    def __init__(self, method: str = "minmax", *, shift: bool = True, one_query: bool = False) -> None:
         self.method = method
         self.shift = shift
+        self.one_query = one_query
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,11 +73,18 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None, qid: ArrayLike | None = None) -> Self:
-        """Without queries, learn the scale of the rows; with them, only check. y is read for its qid, if any."""
+        """With queries only check; with `one_query` and without them learn the scale. y is read for its qid, if any."""
         check_choice("method", self.method, METHODS)
-        if not isinstance(self.shift, (bool, np.bool_)):
-            raise ParameterError(f"shift={self.shift!r} must be True or False.")
+        for name in ("shift", "one_query"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ParameterError(f"{name}={getattr(self, name)!r} must be True or False.")
         _, qid = split_labels(y, qid)
+        if qid is None and not self.one_query:
+            raise DataError(
+                "QueryScaler scales within queries, but no qid arrived: pass it to the pipeline under "
+                "sklearn.set_config(enable_metadata_routing=True), use linrank's cross_validate, or say "
+                "QueryScaler(one_query=True) if all rows are one query."
+            )
         X = self._check(X, reset=True)
         self.fitted_with_qid_ = qid is not None
         if qid is None:

@@ -17,7 +17,7 @@ from ._checks import check_choice
 from ._data import RankingData
 from ._descend import OTHER_STREAM, Run, hold_out, make_seed
 from ._errors import DataError, ParameterError
-from ._labels import split_labels
+from ._labels import are_labels, split_labels
 from ._missing import MISSING, fill_missing, learn_missing
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
@@ -177,6 +177,7 @@ class SGDRanker(LinearPredictor):
         SGDRanker has made; any other start counts as if it had taken `n_steps`.
         """
         rule = self._check_parameters()
+        plain_qid = qid is not None and not are_labels(y)
         y, qid = split_labels(y, qid)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
         complete, fill = learn_missing(X, self.missing)
@@ -192,6 +193,7 @@ class SGDRanker(LinearPredictor):
         n_steps, n_pairs = history[-1].iteration, data.preferences.n_pairs
         means = fill if self.missing == "mean" else None
         self._keep(Stream(descent, self._no_queries(descent), scale, n_pairs, n_steps, qid is not None, means))
+        self._remember(data, plain_qid=plain_qid)
         self.objective_, self.status_, self.history_ = history[-1].objective, str(status), history
         return self
 
@@ -323,6 +325,7 @@ class SGDRanker(LinearPredictor):
         self.n_iter_ = stream.n_steps
         self.n_pairs_ = stream.n_pairs
         self.fitted_with_qid_ = stream.with_qid
+        self._rows_seen = None  # a query may go on from chunk to chunk
 
     def _given_scale(self, n_features: int) -> FloatArray | None:
         """The scale given as numbers; None for True (a stream's columns are not measured) and False."""

@@ -21,7 +21,7 @@ from ._labels import split_labels
 from ._preferences import FloatArray
 from .engines.local import count_threads
 from .metrics import Metric, parse
-from .metrics._scorer import predict_scores
+from .metrics._scorer import as_trained, predict_scores
 
 __all__ = ["QueryKFold", "QueryShuffleSplit", "cross_validate"]
 
@@ -65,6 +65,9 @@ class _QuerySplitter(BaseCrossValidator):
 
 class QueryKFold(_QuerySplitter):
     """K folds that never split a query.
+
+    In scikit-learn's tools: ``cross_val_score(ranker, X, labels(y, qid), cv=QueryKFold(5))``. `groups=qid` alone would
+    reach only the splitter, and the ranker would be fitted to all rows as one query, and judged so.
 
     Parameters
     ----------
@@ -154,9 +157,10 @@ def cross_validate(
     X, y, qid
         As in LinearRanker.fit; y may be `labels(y, qid)`. Without queries all rows are one, and its rows are split.
     metric : str, callable (y, scores, qid) or a list of names, default="pairwise_accuracy"
-        What to report for the test rows, as it is: errors are not negated.
+        What to report for the test rows, as it is: errors are not negated. Accuracies are taken over the preferences
+        that the ranker was trained on, unless the metric names others, as ``parse("wmw", preferences="full")`` does.
     cv : int, splitter or iterable of (train rows, test rows), default=5
-        Folds by query; a splitter gets the queries as groups.
+        Folds by query; a splitter gets the queries as groups. One that cuts queries is refused.
     preset : str, optional
         Conventions of the metrics, as in `linrank.metrics`.
     sample_weight, query_weight
@@ -176,7 +180,7 @@ def cross_validate(
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     values = check_utilities(y, n_rows)
     query, names = encode_queries(qid, n_rows)
-    folds = folds_by(cv, query, np.ones(names.size, dtype=bool), values)
+    folds = folds_by(cv, query, names, np.ones(names.size, dtype=bool), values)
     judges = _judges(metric, preset)
     rows = {"sample_weight": sample_weight, "qid": qid}
     whole: dict[str, Any] = {}
@@ -192,7 +196,8 @@ def cross_validate(
             fitted = clone(ranker).fit(take(X, train), values[train], **given, **whole)
             middle = time.perf_counter()
             scores = predict_scores(fitted, take(X, test), ids)
-        found = [float(judge(values[test], scores, ids)) for judge in judges.values()]
+        own = [as_trained(judge, fitted) if isinstance(judge, Metric) else judge for judge in judges.values()]
+        found = [float(judge(values[test], scores, ids)) for judge in own]
         return found, middle - begin, time.perf_counter() - middle, fitted
 
     with ThreadPoolExecutor(count_threads(n_jobs)) as pool:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from ._checks import check_choice
 from ._data import RankingData
 from ._errors import ConvergenceWarning, DataError, ParameterError
-from ._labels import split_labels
+from ._labels import are_labels, split_labels
 from ._missing import learn_missing
 from ._objective import Objective
 from ._predictor import LinearPredictor
@@ -154,7 +154,8 @@ class LinearRanker(LinearPredictor):
         y : (m,) or None
             Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
         qid : (m,) or None
-            Query of each row, in any order: integers or strings. None: one query.
+            Query of each row, in any order: integers or strings. None: all rows are one query. scikit-learn's tools
+            hand it on only with metadata routing, and `groups` never: give them ``labels(y, qid)`` as y.
         sample_weight : (m,), optional
             Row weights v; a pair weighs v_i v_j.
         query_weight : (m,) or mapping, optional
@@ -163,6 +164,7 @@ class LinearRanker(LinearPredictor):
             Explicit preferences (winner row, loser row[, weight]).
         """
         self._check_parameters()
+        plain_qid = qid is not None and not are_labels(y)
         y, qid = split_labels(y, qid)
         complete, fill = learn_missing(X, self.missing)
         data = RankingData(
@@ -187,6 +189,7 @@ class LinearRanker(LinearPredictor):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
+        self._remember(data, plain_qid=plain_qid)
         self.fill_ = fill
         return self
 

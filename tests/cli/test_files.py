@@ -16,6 +16,8 @@ from linrank.export import TARGETS
 from linrank.io import Dataset, read
 from linrank.testing import enumerate_pairs
 
+pytestmark = pytest.mark.smoke
+
 
 def test_inspect_data(run, files):
     text = run("inspect", files.train).stdout

@@ -44,12 +44,13 @@ def interrupted(words, text, blocks, pause):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_an_interrupt_while_a_file_is_read_is_exit_code_130_and_no_crash(files, tmp_path, seed):
-    row = b"1 " + b" ".join(b"%d:0.%06d" % (j, 7919 * j) for j in range(1, 5)) + b"\n"
+    row = b"1 qid:%d " + b" ".join(b"%d:0.%06d" % (j, 7919 * j) for j in range(1, 5)) + b"\n"
+    rows = b"".join(row % (k // 4) for k in range(1 << 14))
     chance = random.Random(seed)
     words = ["predict", files.model, "-", "-o", str(tmp_path / "scores")]
     if seed % 2:
         words = ["convert", "-", str(tmp_path / "out.txt")]
-    code, said = interrupted(words, row * (1 << 14), chance.randrange(20, 60), chance.random() / 100)
+    code, said = interrupted(words, rows, chance.randrange(20, 60), chance.random() / 100)
     assert code == 130, said
     assert said == "Interrupted: files are as they were before.\n"
     assert os.listdir(tmp_path) == []

@@ -11,6 +11,8 @@ from linrank import metrics, write_svmlight
 from linrank.cli import _files
 from linrank.io import read, write_csv
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture(params=[False, True], ids=["one chunk", "many chunks"])
 def chunked(request, monkeypatch):
@@ -58,7 +60,8 @@ def test_ids_of_a_run(run, files, chunked, tmp_path):
     assert " a_title_with_blanks " in run("predict", files.model, "blanks.txt", "--rank").stdout
     write_svmlight(tmp_path / "mixed.txt", X[:3], y[:3], [1, 2, 1])
     assert "sort mixed.txt by its queries" in run("predict", files.model, "mixed.txt", "--rank", code=1).stderr
-    assert "--tag" in run("predict", files.model, "plain.txt", "--rank", "--tag", "a b", code=2).stderr
+    for tag in ("a b", "", "\x1b[31m", "\udcff"):
+        assert "--tag" in run("predict", files.model, "plain.txt", "--rank", "--tag", tag, code=2).stderr
 
 
 def test_tables_are_matched_by_name(run, files, tmp_path):
@@ -175,3 +178,79 @@ def test_compare_models_of_different_features(run, files):
     found = json.loads(run("compare", "two.json", "four.json", "test.csv", "--json", "-m", "pairwise_accuracy").stdout)
     assert found["mean_a"] < found["mean_b"]
     assert "different features" in run("compare", "two.json", "four.json", "-", "--format", "csv", code=1).stderr
+
+
+GRAPH = "1<0,2<1,3<2:0.5"  # against the order of the grades
+
+
+def test_a_model_of_a_preference_graph_is_judged_by_it(run, files):
+    X, y, qid = files.data["test"]
+    report = json.loads(
+        run("train", files.train, "-o", "graph.json", "--preferences", GRAPH, "--valid", files.test, "--json",
+            "-m", "wmw").stdout
+    )  # fmt: skip
+    ranker = linrank.load("graph.json")
+    own = ranker.score(X, y, qid)
+    assert report["validation"]["metrics"]["wmw"] == pytest.approx(own)
+    found = json.loads(run("evaluate", "graph.json", files.test, "--json").stdout)
+    assert found["metrics"]["pairwise_accuracy"] == pytest.approx(own)
+    assert found["preferences"] == [[1, 0, 1], [2, 1, 1], [3, 2, 0.5]]
+    text = run("evaluate", "graph.json", files.test).stdout
+    assert "1<0, 2<1, 3<2:0.5" in text
+    assert "as trained" in text
+    assert "full" in run("evaluate", files.model, files.test).stdout
+    assert "preferences" not in run("evaluate", "graph.json", files.test, "-m", "map").stdout
+    shown = run("train", files.train, "-o", "graph.json", "--preferences", "chain", "--valid", files.test).stdout
+    assert "chain" in shown.split("test.txt")[1]
+
+
+def test_preferences_and_ties_of_an_evaluation(run, files):
+    X, y, qid = files.data["test"]
+    scores = files.ranker.predict(X)
+
+    def found(*options):
+        return json.loads(run("evaluate", files.model, files.test, "--json", *options).stdout)["metrics"]
+
+    graph = [(0, 1), (1, 3, 0.5)]
+    right = metrics.pairwise_accuracy(y, scores, qid, preferences=graph)
+    assert found("--preferences", "0<1,1<3:0.5")["pairwise_accuracy"] == pytest.approx(right)
+    X = np.sign(X)
+    write_svmlight("tied.txt", X, y, qid)
+    scores = files.ranker.predict(X)
+    tied = json.loads(
+        run("evaluate", files.model, "tied.txt", "-m", "pairwise_error", "-m", "ndcg", "--json",
+            "--ties", "correct", "--ties", "input").stdout
+    )["metrics"]  # fmt: skip
+    assert tied["pairwise_error"] == pytest.approx(metrics.pairwise_error(y, scores, qid, ties="correct"))
+    assert tied["pairwise_error"] < metrics.pairwise_error(y, scores, qid)
+    assert tied["ndcg"] == pytest.approx(metrics.ndcg(y, scores, qid, ties="input"))
+    by_id = json.loads(run("evaluate", files.model, files.test, "-m", "map", "--ties", "docid", "--json").stdout)
+    docid = [f"test-{k}" for k in range(len(y))]
+    right = metrics.average_precision(y, files.ranker.predict(files.data["test"][0]), qid, ties="docid", docid=docid)
+    assert by_id["metrics"]["map"] == pytest.approx(right)
+    none = run("evaluate", files.model, files.test, "-m", "ndcg", "--ties", "correct", code=2).stderr
+    assert "--ties correct" in none
+    twice = run("evaluate", files.model, files.test, "--ties", "correct", "--ties", "half", code=2).stderr
+    assert "--ties" in twice
+    none = run("evaluate", files.model, files.test, "-m", "ndcg", "--preferences", "chain", code=2).stderr
+    assert "--preferences" in none
+
+
+def test_compare_by_preferences_and_ties(run, files):
+    X, y, qid = files.data["test"]
+    for name, alpha in (("a", "0.001"), ("b", "10")):
+        run("train", files.train, "-o", f"{name}.json", "--preferences", "chain", "--alpha", alpha)
+    a, b = (linrank.load(f"{name}.json").predict(X) for name in "ab")
+    call = ("compare", "a.json", "b.json", files.test, "-m", "pairwise_error")
+    found = json.loads(run(*call, "--json").stdout)
+    right = linrank.compare(y, a, b, qid, "pairwise_error", preferences="chain")
+    assert found["mean_a"] == pytest.approx(right.mean_a)
+    assert found["preferences"] == "chain"
+    assert "chain" in run(*call).stdout
+    found = json.loads(run(*call, "--preferences", "full", "--ties", "correct", "--json").stdout)
+    right = linrank.compare(y, a, b, qid, "pairwise_error", ties="correct")
+    assert found["mean_b"] == pytest.approx(right.mean_b)
+    other = ("compare", "a.json", files.model, files.test, "-m", "wmw")
+    assert "--preferences" in run(*other, code=1).stderr  # trained on other preferences: say by which
+    assert "full" in run(*other, "--preferences", "full").stdout
+    assert run("compare", "a.json", files.model, files.test, "-m", "map").stdout

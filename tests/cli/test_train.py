@@ -13,10 +13,13 @@ from linrank.export import TARGETS
 from linrank.io import Dataset, read
 from linrank.io.read import FORMATS
 from linrank.losses import LOSSES
-from linrank.metrics._conventions import PRESETS
+from linrank.metrics._conventions import PRESETS, TIES
+from linrank.metrics._pairs import TIE_VALUE
 from linrank.solvers import SOLVERS
 from linrank.solvers._samplers import SAMPLINGS
 from linrank.solvers.stochastic import LOSS_NAMES, RULES
+
+pytestmark = pytest.mark.smoke
 
 
 def test_choices_are_those_of_the_library():
@@ -29,6 +32,7 @@ def test_choices_are_those_of_the_library():
     assert options.FORMATS == FORMATS
     assert options.PRESETS == tuple(PRESETS)
     assert options.TARGETS == tuple(TARGETS)
+    assert options.TIES == (*TIE_VALUE, *TIES)
 
 
 def test_every_parameter_is_reachable():

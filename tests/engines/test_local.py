@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linrank import ParameterError, RankingData
+from linrank import DataError, LinearRanker, ParameterError, RankingData
 from linrank.engines import LocalEngine, _matrix
 from linrank.engines.local import count_threads
 from linrank.losses import LOSSES
@@ -146,3 +146,17 @@ def test_numbers_of_threads():
     for wrong in (0, True, 1.5, "2"):
         with pytest.raises(ParameterError, match="n_jobs"):
             count_threads(wrong)
+
+
+def test_scores_of_another_number_of_features_are_refused():
+    with pytest.raises(DataError, match="X has 3 features, but the model has 2"):
+        _matrix.predict(np.zeros((5, 3)), np.zeros(2))
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("kind", ["C", "F", "float32", "csr"])
+def test_more_features_than_a_block_holds_with_few_rows(kind):
+    X = KINDS[kind](np.random.default_rng(0).standard_normal((4, 1_100_000)))
+    ranker = LinearRanker(scale=True, tol=0.1).fit(X, [0.0, 1.0, 2.0, 3.0])
+    assert ranker.status_ == "converged"
+    assert ranker.score(X, [0.0, 1.0, 2.0, 3.0]) == 1.0

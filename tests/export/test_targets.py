@@ -20,6 +20,8 @@ from linrank.export import TARGETS, LinearFunction, Options, lowest_score, verif
 from linrank.export._function import refuse_repeated
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 VESPA_NAMES = ["bm25(title)", "attribute(price)", "freshness(day).logscale", "nativeRank", "age_days"]
 
 
@@ -60,7 +62,8 @@ def test_every_export_scores_as_the_ranker_does(name, seed, fill, offset, dtype)
     complete = np.where(np.isnan(X), f.fill, X) if fill else X
     allowed = (1e-6 if TARGETS[name].rounding > 1e-10 else 1e-15) * f.size(complete).max()
     assert found.largest_difference <= allowed
-    assert found.lowest == pytest.approx(f(complete).min(), abs=allowed)
+    served = complete if TARGETS[name].fills else np.nan_to_num(X, nan=0.0)
+    assert found.lowest == pytest.approx(f(served).min(), abs=allowed)
 
 
 @pytest.mark.parametrize("name", sorted(TARGETS))
@@ -146,6 +149,26 @@ def test_sql_of_many_features_and_any_names():
     assert sqlite3.complete_statement(many)
     with pytest.raises(linrank.DataError, match="SQLite holds fewer than 2000 columns"):
         verify(TARGETS["sql"], many.encode(), big, [np.ones((1, 40_000))])
+
+
+@pytest.mark.parametrize("table", ["FROM", "FROM ", "a FROM b", 'x";\nFROM "y', "two\nlines", '"', "order"])
+def test_a_table_called_from_is_verified(table):
+    f = function(2, names=['FROM "t";\n', "FROM", ' FROM ""', "select", ";"], offset=1.0)
+    text = TARGETS["sql"].write(f, Options(table=table))
+    assert verify(TARGETS["sql"], text, f, [rows(2)]).rows == 7
+
+
+def test_a_table_that_sqlite_refuses_is_named():
+    text = TARGETS["sql"].write(function(2), Options(table="sqlite_master"))
+    with pytest.raises(linrank.DataError, match=r"SQLite.*another --table"):
+        verify(TARGETS["sql"], text, function(2), [rows(2)])
+
+
+def test_names_that_are_no_text_are_not_exported(fitted):
+    ranker = LinearRanker().fit(*(part[:50] for part in (fitted[1], fitted[1][:, 0])))
+    ranker.feature_names_in_ = np.array(["a", "b", "c", "\udce9"], dtype=object)
+    with pytest.raises(ParameterError, match=r"udce9.*rename"):
+        ranker.to_sql()
 
 
 def test_sql_keeps_columns_and_null():

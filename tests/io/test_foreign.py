@@ -6,6 +6,8 @@ import pytest
 import linrank
 from linrank import ModelFileError
 
+pytestmark = pytest.mark.smoke
+
 SVMRANK = """SVM-light Version V6.20
 0 # kernel type
 3 # kernel parameter -d 

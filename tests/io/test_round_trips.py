@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from linrank import DataError, ParameterError, read_svmlight, write_svmlight
 from linrank.io import Dataset, read, write_parquet
 
+pytestmark = pytest.mark.smoke
+
 FLOATS = st.floats(allow_infinity=False)
 FINITE = st.floats(allow_infinity=False, allow_nan=False)
 WORDS = st.text(st.characters(blacklist_characters=" \t\r\n#", blacklist_categories=("Cs",)), min_size=1, max_size=9)

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 import linrank
 from linrank import DataError, FileFormatError, LinearRanker, LinrankError, ParameterError
-from linrank.io import format_of, from_frame, read
+from linrank.io import format_of, from_frame, iter_svmlight, read, read_svmlight
 from linrank.testing import make_ranking
+
+pytestmark = pytest.mark.smoke
 
 FRAME = pd.DataFrame(
     {
@@ -214,6 +216,24 @@ def test_pyarrow_is_an_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
     with pytest.raises(LinrankError, match=r"linrank\[parquet\]"):
         read(tmp_path / "x.parquet")
+
+
+def test_a_reader_that_does_not_take_the_sizes_of_queries_says_so(tmp_path, caplog):
+    path = tmp_path / "rank.train.gz"
+    path.write_bytes(gzip.compress(b"1 1:2\n0 1:3\n1 1:4\n"))
+    (tmp_path / "rank.train.query").write_text("1\n2\n")
+    for call in (read_svmlight, lambda path: next(iter_svmlight(path))):
+        caplog.clear()
+        assert call(path).qid is None
+        assert "rank.train.query" in caplog.text
+        assert "linrank.io.read" in caplog.text
+    caplog.clear()
+    assert read(path).qid.tolist() == [1, 2, 2]
+    own = tmp_path / "own.txt"
+    own.write_text("1 qid:1 1:2\n")
+    (tmp_path / "own.txt.query").write_text("1\n")
+    assert read_svmlight(own).qid.tolist() == [1]
+    assert not caplog.text
 
 
 def test_lightgbm_side_files(tmp_path):

@@ -10,6 +10,8 @@ from linrank import DataError, ParameterError, compare, labels, metrics
 from linrank.metrics._compare import bootstrap_means, influences, randomisation_p_value
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 
 def null_p_value(seed):
     """Two rankings of 25 queries that are right to the same degree."""

@@ -143,3 +143,17 @@ def test_document_ids_break_ties_from_the_end_of_the_alphabet():
     assert metrics.reciprocal_rank(y, s, ties="docid", docid=["a", "c", "b"]) == 1
     assert metrics.reciprocal_rank(y, s, ties="docid", docid=["c", "a", "b"]) == pytest.approx(1 / 3)
     assert metrics.reciprocal_rank(y, [3, 2, 1], ties="docid") == pytest.approx(1 / 2)  # no ties: no ids needed
+
+
+def test_weights_of_rows_follow_their_queries_when_ties_go_by_docid():
+    rng = np.random.default_rng(0)
+    qid = rng.permutation(np.repeat(np.arange(5), 4))
+    y, scores, docid = rng.integers(0, 3, 20), rng.integers(0, 3, 20), [f"d{k}" for k in rng.permutation(20)]
+    by_query = {q: 1.0 + q for q in range(5)}
+    for name in ("ndcg", "map", "mrr", "precision@2"):
+        judge = metrics.parse(name, ties="docid", docid=docid)
+        found = judge(y, scores, qid, query_weight=1.0 + qid)
+        assert found == judge(y, scores, qid, query_weight=by_query)
+        each = judge(y, scores, qid, per_query=True)
+        known = ~np.isnan(each)
+        assert found == pytest.approx(np.average(each[known], weights=1.0 + np.flatnonzero(known)))

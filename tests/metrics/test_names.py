@@ -16,6 +16,8 @@ from linrank.metrics import parse, scorer
 from linrank.model_selection import QueryKFold
 from linrank.testing import make_ranking
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.mark.parametrize(
     ("name", "shown", "function", "options"),
@@ -140,6 +142,33 @@ def test_queries_that_do_not_reach_the_scorer_give_nan_and_never_a_number(proble
     assert "fitted with q" in text
     assert "non-finite" in text
     assert np.all(np.isnan(search.cv_results_["mean_test_score"]))
+
+
+def test_groups_alone_give_nan_for_metrics_of_lists_and_never_a_number(problem):
+    """groups reach the splitter alone: the ranker is fitted to one query, which no list of graded rows is."""
+    X, y, qid = problem
+    folds = {"groups": qid, "cv": GroupKFold(3)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = cross_val_score(LinearRanker(), X, y, scoring=scorer("ndcg@5"), **folds)
+    assert np.all(np.isnan(values))
+    text = " ".join(str(warning.message) for warning in caught)
+    assert "labels(y, qid)" in text
+    assert "one_query=True" in text
+    right = by_hand(problem, "ndcg@5", QueryKFold(3))
+    values = cross_val_score(LinearRanker(alpha=1.0), X, labels(y, qid), scoring=scorer("ndcg@5"), cv=QueryKFold(3))
+    assert values.mean() == pytest.approx(right)
+
+
+def test_honest_rankers_of_one_query_are_judged_without_a_word(problem):
+    X, y, _ = problem
+    folds = {"cv": KFold(3)}
+    for scoring in (None, scorer("wmw"), scorer("kendall_tau"), scorer("ndcg@5", one_query=True)):
+        assert np.all(np.isfinite(cross_val_score(LinearRanker(), X, y, scoring=scoring, **folds)))
+    gains = y + 0.5  # no grades: such lists are not made of queries by mistake
+    assert np.all(
+        np.isfinite(cross_val_score(LinearRanker(), X, gains, scoring=scorer("ndcg", gain="linear"), **folds))
+    )
 
 
 def test_estimators_that_do_not_say_are_judged_only_on_request(problem):

@@ -11,6 +11,8 @@ from linrank.solvers import Bundle, Newton, Solution, Status, bundle
 from linrank.testing import PairHinge, make_ranking
 from test_objective import CountingEngine
 
+pytestmark = pytest.mark.smoke
+
 PROBLEMS = {
     "one query, real": dict(n_rows=400, n_features=6, n_queries=1, n_levels=None),
     "queries, levels": dict(n_rows=400, n_features=6, n_queries=20, n_levels=4),

@@ -15,6 +15,8 @@ from linrank.solvers import Bundle, Newton, Status
 from linrank.testing import enumerate_pairs, make_ranking
 from test_objective import CountingEngine
 
+pytestmark = pytest.mark.smoke
+
 PROBLEMS = {
     "one query, real": dict(n_rows=400, n_features=6, n_queries=1, n_levels=None),
     "one long query": dict(n_rows=1500, n_features=4, n_queries=1, n_levels=None),

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import click
 
 from ._interrupts import Listener
+from ._terminal import echo, make_streams_lenient
 
 
 class Interrupted(click.ClickException):
@@ -33,6 +34,7 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
     """Run a command line; returns its exit code."""
     listener = Listener()
     try:
+        make_streams_lenient()
         with listener, _as_lines():
             code = run()
             sys.stdout.flush()
@@ -51,7 +53,7 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
         _drop_output(error)
         if debug:
             raise
-        click.echo(f"Error: {sentence(error)}", err=True)
+        echo(f"Error: {sentence(error)}", err=True)
         return 1
 
 
@@ -124,7 +126,7 @@ def _as_lines() -> Iterator[None]:
 class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """One line."""
-        click.echo(f"Warning: {record.getMessage()}.", err=True)
+        echo(f"Warning: {record.getMessage()}.", err=True)
 
 
 def _show_warning(
@@ -135,4 +137,4 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    click.echo(f"Warning: {' '.join(str(message).split())}", err=True)
+    echo(f"Warning: {' '.join(str(message).split())}", err=True)

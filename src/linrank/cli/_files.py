@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,10 +15,14 @@ import numpy as np
 from .._errors import DataError, ParameterError
 from .._missing import replace_missing
 from .._preferences import FloatArray
-from ..engines._matrix import as_matrix
-from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read, read_model
+from ..engines._matrix import predict
+from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read_model
+from ..io._columns import NONE_FOUND, Columns
 from ..io._files import replacing
+from ..io._streams import name_of
+from ..io.read import read_file
 from ._options import Reading
+from ._terminal import echo, standard_output
 
 CHUNK_BYTES = 1 << 24  # of features in memory at a time
 
@@ -57,46 +60,79 @@ class Loaded:
 
     def score(self, X: Any) -> FloatArray:
         """Scores of rows as a reader gives them: `predict` of a ranker, `decision_function` of a classifier."""
-        matrix = as_matrix(X if self.fill is None else replace_missing(X, self.fill))
-        scores = np.empty(matrix.shape[0])
-        for block in range(matrix.n_blocks):
-            matrix.dot(self.model.weights, block, scores)
+        scores = predict(X if self.fill is None else replace_missing(X, self.fill), self.model.weights)
         return scores + float(self.model.state["intercept_"][0]) if "intercept_" in self.model.state else scores
 
 
-def read_data(path: str, reading: Reading, *, missing: str = "keep", like: Loaded | None = None) -> Dataset:
-    """All of a file; the features are those of the model `like`, by name where both have names."""
+def read_data(
+    path: str, reading: Reading, *, missing: str = "keep", like: Loaded | None = None, labelled: bool = False
+) -> Dataset:
+    """All of a file, with labels if need be; the features are those of the model `like`, by name where both have names.
+
+    That there are no queries is told when nothing else is wrong: an error is one sentence.
+    """
+    data = _read(path, reading, missing, like)
+    if labelled and data.y is None:
+        raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
+    _tell_of_no_queries(path, reading, _told(), data)
+    return data
+
+
+def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dataset:
     table = (reading.format or format_of(path)) != "svmlight"
-    n_features = reading.n_features if like is None else like.n_features
-    return read(
+    features = like.names if table and like is not None else None
+    return read_file(
         path,
-        format=reading.format,
-        label=reading.label,
-        query=reading.query,
-        id=reading.id,
-        weight=reading.weight,
-        features=like.names if table and like is not None else None,
-        drop=reading.drop,
-        missing=missing,
-        dtype=np.float32 if reading.float32 else np.float64,
-        n_features=None if table else n_features,
+        reading.format,
+        Columns(reading.label, reading.query, reading.id, reading.weight, features, reading.drop),
+        missing,
+        np.float32 if reading.float32 else np.float64,
+        n_features=reading.n_features if like is None else like.n_features,
+        dense="auto",
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
     )
 
 
+def _told() -> set[str]:
+    """The files of which this command has told already that they have no queries."""
+    context = click.get_current_context(silent=True)
+    told: set[str] = set() if context is None else context.meta.setdefault("linrank.without_queries", set())
+    return told
+
+
+def _tell_of_no_queries(path: str, reading: Reading, told: set[str], data: Dataset) -> None:
+    """Say, once a file, that it has no queries, unless the command line says so; and what was taken for features."""
+    if data.qid is not None or reading.query == "" or path in told:
+        return
+    told.add(path)
+    if data.feature_names is None:
+        cure = "give each line a qid:"
+    else:
+        cure = f"name it with {_option_of_query()} ({data.description[-1]})"
+    echo(f"Warning: {name_of(path)}: {NONE_FOUND}; {cure}", err=True)
+
+
+def _option_of_query() -> str:
+    """What the command calls the option for the column of the query."""
+    context = click.get_current_context(silent=True)
+    parameters = [] if context is None else context.command.params
+    return next((parameter.opts[0] for parameter in parameters if parameter.name == "query"), "--query")
+
+
 def read_chunks(path: str, reading: Reading, like: Loaded) -> Iterator[Dataset]:
     """A file in chunks, in bounded memory if it is SVMlight; a table, and what has files beside it, in one piece."""
     missing = "error" if like.fill is None else "keep"
     if (reading.format or format_of(path)) != "svmlight" or has_side_files(path):
-        data = read_data(path, reading, missing=missing, like=like)
+        data = _read(path, reading, missing, like)
         if data.n_features != like.n_features:
             raise DataError(
                 f"{path} has {data.n_features} features, but {like.path} has {like.n_features}: --drop the others, or "
                 "name the columns as in training."
             )
         yield data
+        _tell_of_no_queries(path, reading, _told(), data)
         return
     yield from stream(path, reading, like.n_features, missing)
 
@@ -109,7 +145,7 @@ def stream(path: str, reading: Reading, n_features: int | None, missing: str = "
         open(path, "rb").close()  # or the count of features would wonder about what is not there
     if n_features is None and path == "-":
         raise ParameterError("Standard input is read once: say how many features there are with --n-features.")
-    return iter_svmlight(
+    chunks = iter_svmlight(
         path,
         chunk_bytes=CHUNK_BYTES,
         n_features=n_features,
@@ -119,6 +155,14 @@ def stream(path: str, reading: Reading, n_features: int | None, missing: str = "
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
     )
+    return _telling(path, reading, _told(), chunks)  # found now: chunks may be read in a thread without a context
+
+
+def _telling(path: str, reading: Reading, told: set[str], chunks: Iterator[Dataset]) -> Iterator[Dataset]:
+    """The chunks; told of when the next one is asked for, as the first may be refused."""
+    for chunk in chunks:
+        yield chunk
+        _tell_of_no_queries(path, reading, told, chunk)
 
 
 def check_early(output: str | None, *inputs: str | None, as_json: bool = False) -> None:
@@ -141,7 +185,7 @@ def check_early(output: str | None, *inputs: str | None, as_json: bool = False) 
 def writing(path: str | None) -> Iterator[BinaryIO]:
     """Where a result goes: a file, replaced whole or not at all, or standard output (None or "-")."""
     if path is None or path == "-":
-        out: BinaryIO = sys.stdout.buffer
+        out = standard_output()
         yield out
         out.flush()
         return

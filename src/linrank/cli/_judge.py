@@ -6,19 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
+from .._data import check_preferences
 from .._errors import DataError, NoPairsError
 from .._preferences import FloatArray
 from ..io import Dataset
 from ..metrics import Metric, parse
-from ..metrics._names import LISTWISE
+from ..metrics._names import LISTWISE, OVER_PREFERENCES
+from ..metrics._pairs import TIE_VALUE
+from ..metrics._rows import are_grades
 from ._files import Loaded, read_chunks
 from ._options import Judging, Reading
+from ._report import decimals
+from ._training import parse_preferences
 
-#: Whole, not negative, and at most this: labels are grades, and gains of 2^label - 1 make sense.
-LARGEST_GRADE = 31
 OF_GRADES, OF_UTILITIES = ("pairwise_accuracy", "ndcg@10", "map", "mrr"), ("pairwise_accuracy", "kendall_tau")
 
 
@@ -38,13 +42,79 @@ class Scored:
         return max(1, len(self.ids))
 
 
-def judge(
-    loaded: Loaded, path: str, reading: Reading, judging: Judging
-) -> tuple[Scored, list[Metric], dict[str, float]]:
-    """A file's rows with their scores, the metrics to judge these by, and the metrics' values by name."""
+@dataclass(frozen=True)
+class Compared:
+    """Which preferences metrics of pairs are taken over."""
+
+    preferences: Any
+    of_model: bool = False
+
+    def text(self) -> str:
+        """For people."""
+        if isinstance(self.preferences, str):
+            return self.preferences
+        return ", ".join(f"{low:g}<{high:g}" + (f":{c:g}" if c != 1 else "") for low, high, c in self.plain())
+
+    def plain(self) -> Any:
+        """For programs: a word, or edges (lower, higher, weight)."""
+        edges = check_preferences(self.preferences)
+        return self.preferences if edges is None else edges.tolist()
+
+    def line(self) -> tuple[str, str]:
+        """A line of a table."""
+        return "preferences", f"{self.text()} ({'as trained' if self.of_model else 'as told'})"
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Rows with their scores, the metrics they were judged by, and the metrics' values by name."""
+
+    scored: Scored
+    metrics: list[Metric]
+    values: dict[str, float]
+    compared: Compared | None  # None: no metric asks
+
+    def facts(self) -> dict[str, Any]:
+        """For programs."""
+        rows = {"rows": self.scored.y.size, "queries": self.scored.n_queries}
+        return {**rows, "preferences": self.compared and self.compared.plain(), "metrics": self.values}
+
+    def title(self, path: str) -> str:
+        """What was judged."""
+        return f"{path}: {self.scored.y.size:,} rows, {self.scored.n_queries:,} queries"
+
+    def lines(self) -> list[tuple[str, str]]:
+        """For people."""
+        lines = [(name, decimals(value)) for name, value in self.values.items()]
+        return lines if self.compared is None else [*lines, self.compared.line()]
+
+
+def judge(loaded: Loaded, path: str, reading: Reading, judging: Judging, preferences: str | None = None) -> Judged:
+    """Judge a file's rows by their labels, and pairs by the preferences of the model if no others are named."""
+    compared = comparison(checked(judging.metric or OF_GRADES, judging), preferences, [loaded])
     scored = score_all([loaded], read_chunks(path, reading, loaded), path, needs_docid(judging))
-    metrics = metrics_for(judging, scored.y)
-    return scored, metrics, {metric.name: float(value_of(metric, scored)) for metric in metrics}
+    found = checked(judging.metric or (OF_GRADES if are_grades(scored.y) else OF_UTILITIES), judging)
+    if compared is not None:
+        found = [metric.over(compared.preferences) for metric in found]
+    values = {metric.name: float(value_of(metric, scored)) for metric in found}
+    return Judged(scored, found, values, compared)
+
+
+def comparison(metrics: list[Metric], preferences: str | None, models: list[Loaded]) -> Compared | None:
+    """The preferences that metrics are taken over: those named, or else those of the models; None if no metric asks."""
+    if not any(metric.takes_preferences for metric in metrics):
+        if preferences is not None:
+            raise click.UsageError(f"--preferences is for {', '.join(sorted(OVER_PREFERENCES))}: leave it out.")
+        return None
+    if preferences is not None:
+        return Compared(parse_preferences(preferences))
+    own = [Compared(model.model.parameters.get("preferences", "full"), of_model=True) for model in models]
+    if any(other.plain() != own[0].plain() for other in own):
+        raise DataError(
+            f"The models were trained on different preferences, {' and '.join(other.text() for other in own)}: name "
+            "those to compare by with --preferences."
+        )
+    return own[0]
 
 
 def score_all(models: list[Loaded], chunks: Iterable[Dataset], path: str, keep_docid: bool = False) -> Scored:
@@ -78,25 +148,33 @@ def _number(qid: NDArray[Any], numbers: dict[str, int]) -> NDArray[np.int64]:
     return code[inverse]
 
 
-def metrics_for(judging: Judging, y: FloatArray) -> list[Metric]:
-    """The metrics asked for, or those that suit the labels."""
-    graded = y.size and y.min() >= 0 and y.max() <= LARGEST_GRADE and bool(np.all(y == np.floor(y)))
-    names = judging.metric or (OF_GRADES if graded else OF_UTILITIES)
-    return [metric(name, judging) for name in names]
+def checked(names: Iterable[str], judging: Judging) -> list[Metric]:
+    """Metrics by their names, with the options that they take; --ties that none takes, or that clash, are refused."""
+    found = [metric(name, judging) for name in names]
+    for known, of_pairs in ((OVER_PREFERENCES, True), (LISTWISE, False)):
+        words = [word for word in judging.ties if (word in TIE_VALUE) == of_pairs]
+        if len(words) > 1:
+            raise click.UsageError(f"--ties {words[0]} and --ties {words[1]} contradict each other: leave one out.")
+        if words and not any(one.family in known for one in found):
+            raise click.UsageError(f"--ties {words[0]} is for {', '.join(sorted(known))}: leave it out.")
+    return found
 
 
 def metric(name: str, judging: Judging) -> Metric:
     """A metric with the options that it takes."""
     found = parse(name, judging.preset)
-    takes_threshold = found.family in LISTWISE or found.family == "auc"
-    if judging.threshold is None or not takes_threshold:
-        return found
-    return parse(name, judging.preset, threshold=judging.threshold)
+    options: dict[str, Any] = {}
+    if judging.threshold is not None and (found.family in LISTWISE or found.family == "auc"):
+        options["threshold"] = judging.threshold
+    words = [word for word in judging.ties if (word in TIE_VALUE) == found.pairwise]
+    if words and (found.family in LISTWISE or found.family in OVER_PREFERENCES):
+        options["ties"] = words[0]
+    return parse(found, **options)
 
 
 def needs_docid(judging: Judging) -> bool:
     """Whether equal scores are ordered by the document's id."""
-    return judging.preset == "trec"
+    return judging.preset == "trec" or "docid" in judging.ties
 
 
 def value_of(metric: Metric, scored: Scored, k: int = 0, **options: Any) -> Any:

@@ -19,6 +19,7 @@ SAMPLINGS = ("uniform", "balanced", "rejection")
 FORMATS = ("svmlight", "csv", "tsv", "parquet", "arrow")
 MISSING = ("error", "zero", "mean")
 PRESETS = ("trec", "sklearn", "xgboost", "lightgbm", "letor")
+TIES = ("half", "correct", "wrong", "average", "input", "docid", "threshold")  # of pairs, then of lists
 TARGETS = (
     *("solr", "elasticsearch", "opensearch", "ranklib", "vespa", "onnx", "sql", "svmrank", "liblinear", "python"),
 )
@@ -96,8 +97,19 @@ class Judging:
     metric: tuple[str, ...] = ()
     preset: str | None = None
     threshold: float | None = None
+    ties: tuple[str, ...] = ()
 
 
+ties_option = click.option(
+    "--ties", multiple=True, type=click.Choice(TIES),
+    help="What equal scores count: in metrics of pairs half, correct (as in the papers) or wrong; in those of lists "
+    "average, input, docid or threshold. May be given for both.  [default: half, average]",
+)  # fmt: skip
+preferences_option = click.option(
+    "--preferences", metavar="full|chain|EDGES|FILE",
+    help="Which levels pairwise accuracy, error and wmw compare: all, neighbours, edges such as '0<1,1<2:0.5', or a "
+    "file of them.  [default: those that the model was trained on]",
+)  # fmt: skip
 judging_options = gathered(
     "judging",
     Judging,
@@ -106,6 +118,7 @@ judging_options = gathered(
                  "may be repeated.  [default: by the labels]"),
     click.option("--preset", type=click.Choice(PRESETS), help="Judge as that tool does: gains, ties, empty queries."),
     click.option("--threshold", type=float, help="Rows with a label of at least this are relevant.  [default: 1]"),
+    ties_option,
 )  # fmt: skip
 
 

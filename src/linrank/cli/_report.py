@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,6 +14,9 @@ import click
 import numpy as np
 from rich.console import Console
 from rich.text import Text
+
+from .._text import printable
+from ..io._columns import NONE_FOUND
 
 BAR_CELLS = 24
 
@@ -24,7 +28,20 @@ def console(*, err: bool = False) -> Console:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(plain(value), indent=2)
+    click.echo("\n".join(line if line.isprintable() else "".join(map(_spelled, line)) for line in text.split("\n")))
+
+
+def _spelled(character: str) -> str:
+    """A character within a string of JSON, by its number where a terminal might act on it."""
+    if character.isprintable():
+        return character
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[k]:02x}{units[k + 1]:02x}" for k in range(0, len(units), 2))
 
 
 def plain(value: Any) -> Any:
@@ -48,9 +65,9 @@ def plain(value: Any) -> Any:
 
 def show_facts(out: Console, title: str, facts: Iterable[tuple[str, str]]) -> None:
     """A title and lines of a name and a value."""
-    lines = list(facts)
+    lines = [(printable(name), printable(value)) for name, value in facts]
     indent = max((len(name) for name, _ in lines), default=0) + 4
-    out.print(Text(title, style="bold"), soft_wrap=True)
+    out.print(Text(printable(title), style="bold"), soft_wrap=True)
     for name, value in lines:
         parts = textwrap.wrap(value, max(20, out.width - indent), break_on_hyphens=False) or [""]
         out.print(Text(f"  {name:<{indent - 2}}{parts[0]}"), soft_wrap=True)
@@ -58,10 +75,16 @@ def show_facts(out: Console, title: str, facts: Iterable[tuple[str, str]]) -> No
             out.print(Text(" " * indent + part), soft_wrap=True)
 
 
+def understood(description: Sequence[str]) -> list[tuple[str, str]]:
+    """How a file was read, as a fact; that no query was found has been told on standard error."""
+    words = ["query: none" if text.startswith(NONE_FOUND) else text for text in description]
+    return [("read as", "; ".join(words))] if words else []
+
+
 def show_table(out: Console, header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
     """Columns: the first to the left, numbers to the right."""
-    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
-    lines = [[Text(name, style="bold") for name in header], *cells]
+    cells = [[cell if isinstance(cell, Text) else Text(printable(cell)) for cell in row] for row in rows]
+    lines = [[Text(printable(name), style="bold") for name in header], *cells]
     widths = [max(line[k].cell_len for line in lines) for k in range(len(header))]
     for line in lines:
         text = Text()

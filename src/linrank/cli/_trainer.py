@@ -7,7 +7,6 @@ from typing import Any
 import click
 import numpy as np
 
-from .._errors import DataError
 from .._sgd import SGDRanker
 from ..io import Dataset
 from ..io._document import dumps
@@ -29,10 +28,7 @@ def reading_policy(parameters: dict[str, Any]) -> str:
 
 def read_training_data(path: str, reading: Reading, parameters: dict[str, Any], pairs: bool = False) -> Dataset:
     """All of a file; NaN is told at its line unless the ranker has a place for it."""
-    data = read_data(path, reading, missing=reading_policy(parameters))
-    if data.y is None and not pairs:
-        raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
-    return data
+    return read_data(path, reading, missing=reading_policy(parameters), labelled=not pairs)
 
 
 def write_model(ranker: Any, names: list[str] | None, output: str) -> None:

@@ -42,6 +42,6 @@ def convert(source: str, target: str, reading: Reading) -> None:
     elif kind == "parquet":
         write_parquet(target, data)
     elif kind == "arrow":
-        raise click.UsageError(f"{target}: Arrow files are read, not written; use .parquet.")
+        raise click.UsageError(f"{target!r}: Arrow files are read, not written; use .parquet.")
     else:
         write_svmlight(target, data)

@@ -43,6 +43,7 @@ def explain(
     """
     from . import _report
     from ._files import Loaded
+    from ._terminal import echo
 
     loaded = Loaded.of(model)
     query, rows = _rows_of(loaded, data, wanted, reading)
@@ -60,8 +61,9 @@ def explain(
         _report.print_json({"query": query, **rows_shown, "difference": found.difference, "features": shown})
         return
     for side, row in (("a", a), ("b", b)):
-        click.echo(f"{side}: {row.docid}   score {row.score:.6g}, position {row.position} of {len(rows)}")
-    click.echo(found.table(top))
+        echo(f"{side}: {row.docid}   score {row.score:.6g}, position {row.position} of {len(rows)}")
+    for line in found.table(top).split("\n"):
+        echo(line)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +10,8 @@ import click
 from ._options import TARGETS, Reading, json_option, reading_options
 
 if TYPE_CHECKING:
-    from ..export import LinearFunction, Target
+    from .._preferences import FloatArray
+    from ..export import LinearFunction, Options, Target, Verification
     from ._files import Loaded
 
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 )
 @click.option("--name", default="linrank", show_default=True, help="Name of the model or rank profile.")
 @click.option("--store", default="_DEFAULT_", show_default=True, help="Solr's feature store.")
+@click.option(
+    "--features", metavar="FILE", help="Solr: write its features too, with means of missing values as defaults."
+)
 @click.option("--table", default="documents", show_default=True, help="SQL: the table to select from.")
 @click.option("--column", default="score", show_default=True, help="SQL: the name of the score.")
 @click.option("--dtype", default="float32", show_default=True, type=click.Choice(("float32", "float64")), help="ONNX.")
@@ -41,6 +46,7 @@ def export(
     offset: str | None,
     name: str,
     store: str,
+    features: str | None,
     table: str,
     column: str,
     dtype: str,
@@ -53,26 +59,53 @@ def export(
     report on the verification goes to standard output, so the export itself needs -o.
 
     \b
-      linrank export model.json --to solr --store my_features -o model-solr.json
+      linrank export model.json --to solr --features features.json -o solr.json
       linrank export model.json --to sql --table products --verify test.txt
       linrank export model.json --to elasticsearch --offset auto --verify test.txt
       linrank export model.json --to onnx -o model.onnx
     """  # fmt: skip
     from .. import export as exports
+    from ..export import lowest_score
     from ._files import Loaded, writing
 
-    if as_json and output in (None, "-"):
-        raise click.UsageError("--json reports on standard output: write the export to a file with -o.")
-    options = exports.Options(model=name, store=store, table=table, column=column, dtype=dtype)
+    _check_outputs(target, output, features, as_json)
+    options = exports.Options(
+        model=name, store=store, table=table, column=column, dtype=dtype, defaults=features is not None
+    )
     loaded = Loaded.of(model)
     way = exports.TARGETS[target]
-    added = _offset(offset, loaded, verify, reading, way)
+    plain = exports.LinearFunction.of(loaded.ranker())
+    defaults = _defaults(plain, options)
+    added = _offset(offset, verify, lambda: lowest_score(plain, _chunks(loaded, str(verify), reading), way, defaults))
     function = exports.LinearFunction.of(loaded.ranker(), added)
     text = way.write(function, options)
-    found = _verify(way, text, function, loaded, verify, reading) if verify is not None else None
+    found = None if verify is None else exports.verify(way, text, function, _chunks(loaded, verify, reading), defaults)
+    if features is not None:
+        with writing(features) as out:
+            out.write(exports.solr.write_features(function, options))
     with writing(output) as out:
         out.write(text)
-    _tell(target, added, found, as_json, output)
+    if found is not None:
+        _warn(target, way, found)
+    _tell(target, function, added, found, as_json, output)
+
+
+def _check_outputs(target: str, output: str | None, features: str | None, as_json: bool) -> None:
+    if as_json and output in (None, "-"):
+        raise click.UsageError("--json reports on standard output: write the export to a file with -o.")
+    if features is not None and target != "solr":
+        raise click.UsageError("--features is for solr: leave it out.")
+    if features == "-":
+        raise click.UsageError("--features goes to a file: standard output is for the model.")
+
+
+def _defaults(function: LinearFunction, options: Options) -> FloatArray | None:
+    """What Solr puts in the place of missing values if it is given the features too, read back from their text."""
+    from ..export import solr
+
+    if not options.defaults:
+        return None
+    return solr.default_values(solr.write_features(function, options), function.names)
 
 
 def _chunks(loaded: Loaded, path: str, reading: Reading) -> Any:
@@ -81,44 +114,43 @@ def _chunks(loaded: Loaded, path: str, reading: Reading) -> Any:
     return (chunk.X for chunk in read_chunks(path, reading, loaded))
 
 
-def _offset(offset: str | None, loaded: Loaded, verify: str | None, reading: Reading, way: Target) -> float:
-    """The offset asked for; "auto" reads the data."""
-    from ..export import LinearFunction, lowest_score
-
+def _offset(offset: str | None, verify: str | None, lowest: Callable[[], float]) -> float:
+    """The offset asked for; "auto" reads the data for its lowest score."""
     if offset is None:
         return 0.0
     if offset == "auto":
         if verify is None or verify == "-":
             raise click.UsageError("--offset auto finds the lowest score of a file: name it with --verify.")
-        return max(0.0, -lowest_score(LinearFunction.of(loaded.ranker()), _chunks(loaded, verify, reading), way))
+        return max(0.0, -lowest())
     try:
         return float(offset)
     except ValueError:
         raise click.UsageError(f"--offset {offset!r} is neither auto nor a number.") from None
 
 
-def _verify(way: Target, text: bytes, function: LinearFunction, loaded: Loaded, path: str, reading: Reading) -> Any:
-    import warnings
+def _warn(target: str, way: Target, found: Verification) -> None:
+    """Of what the target would do with these rows."""
+    from ._terminal import echo
 
-    from ..export import verify
-
-    found = verify(way, text, function, _chunks(loaded, path, reading))
     if way.refuses_negative and found.lowest < 0:
-        warnings.warn(
-            f"The lowest score is {found.lowest:.6g}, and Lucene refuses negative scores: use --offset auto.",
-            stacklevel=1,
-        )
-    return found
+        words = f"The lowest score is {found.lowest:.6g}, and Lucene refuses negative scores: use --offset auto."
+        echo(f"Warning: {words}", err=True)
+    if found.differing:
+        words = f"{found.differing:,} of {found.rows:,} rows differ by up to {found.served_difference:.2g} as {target}"
+        echo(f"Warning: {words} serves them: a missing value counts 0 there until the means above are set.", err=True)
 
 
-def _tell(target: str, offset: float, found: Any, as_json: bool, output: str | None) -> None:
+def _tell(
+    target: str, function: LinearFunction, offset: float, found: Verification | None, as_json: bool, output: str | None
+) -> None:
     from . import _report
+    from ._terminal import echo
 
     if as_json:
-        _report.print_json({"target": target, "output": output, "offset": offset, "verification": _report.plain(found)})
+        missing = None if function.fill is None else dict(zip(function.names, function.fill.tolist(), strict=True))
+        facts = {"target": target, "output": output, "offset": offset, "missing": missing}
+        _report.print_json({**facts, "verification": _report.plain(found)})
     elif found is not None:
-        click.echo(
-            f"Verified: {found.rows:,} rows score the same by an independent reading of the export, the largest "
-            f"difference is {found.largest_difference:.2g} (rounding explains {found.allowed:.2g}).",
-            err=True,
-        )
+        same = f"{found.rows - found.differing:,} rows score the same by an independent reading of the export"
+        rounding = f"difference is {found.largest_difference:.2g} (rounding explains {found.allowed:.2g})"
+        echo(f"Verified: {same}, the largest {rounding}.", err=True)

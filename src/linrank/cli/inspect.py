@@ -44,8 +44,7 @@ def _inspect_data(file: str, as_json: bool, reading: Reading) -> None:
     if as_json:
         _report.print_json({"path": file, "kind": "data", "read_as": list(data.description), **_report.plain(facts)})
         return
-    understood = [("read as", "; ".join(data.description))] if data.description else []
-    _report.show_facts(_report.console(), file, [*understood, *facts.lines()])
+    _report.show_facts(_report.console(), file, [*_report.understood(data.description), *facts.lines()])
 
 
 def _inspect_model(file: str, top: int, as_json: bool) -> None:
@@ -76,13 +75,14 @@ def _show_weights(out: Any, names: list[str], weights: Any, effect: Any, order: 
     import numpy as np
 
     from .._explanation import shortened
+    from .._text import printable
     from . import _report
 
     largest = np.abs(effect).max(initial=0.0) or 1.0
     rows = []
     for j in order:
         drawn = _report.bar(out, abs(effect[j]) / largest, "green" if effect[j] > 0 else "red")
-        rows.append((shortened(names[j], 24), f"{weights[j]:+.4g}", f"{effect[j]:+.4g}", drawn))
+        rows.append((shortened(printable(names[j]), 24), f"{weights[j]:+.4g}", f"{effect[j]:+.4g}", drawn))
     _report.show_table(out, ("feature", "weight", "per deviation" if scaled else "weight", ""), rows)
 
 

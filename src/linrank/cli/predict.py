@@ -27,18 +27,19 @@ def predict(model: str, data: str, output: str | None, rank: bool, tag: str, rea
     """Score the rows of a file: one number a line, in the file's order.
 
     SVMlight is read in chunks, so a file may be larger than memory. With --rank the rows of a query must be next to
-    each other there; document ids come from the comments ("docid = X", or all of the comment, blanks as _), or are row
-    numbers.
+    each other there; document ids come from the comments ("docid = X", or all of the comment), or are row numbers, and
+    blanks in ids become _.
 
     \b
       linrank predict model.json test.txt -o scores.txt
       linrank predict model.json test.txt --rank > run.txt
       zcat test.txt.gz | linrank predict model.json - | head
     """
+    from .._text import one_word
     from ._files import Loaded, read_chunks, writing
 
-    if rank and (not tag or tag.split() != [tag]):
-        raise click.UsageError(f"--tag {tag!r} is a word of a line: it must not be empty nor have blanks.")
+    if rank and (not tag or one_word(tag) != tag):
+        raise click.UsageError(f"--tag {tag!r} is a word of a line: it must be printable, without blanks.")
     loaded = Loaded.of(model)
     chunks = read_chunks(data, reading, loaded)
     with writing(output) as out:
@@ -56,18 +57,32 @@ def run_lines(loaded: Loaded, chunks: Iterable[Dataset], path: str, tag: str) ->
     """A TREC run, query by query. Kept in memory: a chunk, the ids and scores of one query, and the queries' names."""
     from .._errors import DataError
 
-    seen: set[str] = set()
+    words: dict[str, str] = {}
     current: str | None = None
     rows: list[tuple[str, float]] = []
     for qid, docid, score in _rows(loaded, chunks):
         if qid != current:
             yield _ranked(current, rows, tag)
             current, rows = qid, []
-            if qid in seen:
+            word = _word(qid, "query", words)
+            if word in words:
                 raise DataError(f"The rows of query {qid} are not next to each other: sort {path} by its queries.")
-            seen.add(qid)
+            words[word] = qid
         rows.append((docid, score))
     yield _ranked(current, rows, tag)
+
+
+def _word(text: str, what: str, taken: dict[str, str]) -> str:
+    """An id as a word of a run's line; refused where there is none, or where another id has `taken` it."""
+    from .._errors import DataError
+    from .._text import one_word
+
+    word = one_word(text)
+    if not word:
+        raise DataError(f"The {what} id {text!r} is no word, which a run needs: give it another id.")
+    if taken.get(word, text) != text:
+        raise DataError(f"The {what} ids {taken[word]!r} and {text!r} are both {word} in a run: rename one of them.")
+    return word
 
 
 def _rows(loaded: Loaded, chunks: Iterable[Dataset]) -> Iterator[tuple[str, str, float]]:
@@ -77,7 +92,7 @@ def _rows(loaded: Loaded, chunks: Iterable[Dataset]) -> Iterator[tuple[str, str,
     before = 0
     for chunk in chunks:
         scores = loaded.score(chunk.X).tolist()
-        docids = ["_".join(docid.split()) for docid in chunk.document_ids(before + 1)]
+        docids = chunk.document_ids(before + 1)
         qids = ["0"] * len(scores) if chunk.qid is None else [str(qid) for qid in chunk.qid.tolist()]
         order: Any = range(len(scores))
         if chunk.feature_names is not None and chunk.qid is not None:
@@ -92,5 +107,9 @@ def _ranked(qid: str | None, rows: list[tuple[str, float]], tag: str) -> str:
     """The lines of a query, the best first; equal scores in the file's order."""
     if qid is None:
         return ""
-    best_first = sorted(rows, key=lambda row: -row[1])
-    return "".join(f"{qid} Q0 {docid} {k} {score!r} {tag}\n" for k, (docid, score) in enumerate(best_first, 1))
+    query, documents, lines = _word(qid, "query", {}), dict[str, str](), []
+    for k, (docid, score) in enumerate(sorted(rows, key=lambda row: -row[1]), 1):
+        word = _word(docid, "document", documents)
+        documents[word] = docid
+        lines.append(f"{query} Q0 {word} {k} {score!r} {tag}\n")
+    return "".join(lines)

@@ -128,12 +128,11 @@ def train(
     """
     from . import _report
     from ._files import check_early
-    from ._judge import metric
+    from ._judge import OF_GRADES, checked
     from ._trainer import Trainer, write_model
 
     check_early(output, data, valid, as_json=as_json)
-    for name in judging.metric:
-        metric(name, judging)  # a name that is not known is told now
+    checked(judging.metric or OF_GRADES, judging)  # a name that is not known is told now
     trainer = Trainer(alpha, exact, stochastic, source, reading, verbosity.level())
     out = _report.console(err=output == "-")
     report: dict[str, Any] = {"data": {"path": data}}
@@ -161,10 +160,8 @@ def _describe(rows: Dataset, trainer: Any, out: Any, path: str) -> dict[str, Any
 
     facts = describer.describe(rows, trainer.parameters.get("preferences", "full"))
     if out is not None:
-        understood = [("read as", "; ".join(rows.description))] if rows.description else []
-        _report.show_facts(out, path, [*understood, *facts.lines()])
-    found: dict[str, Any] = _report.plain(facts)
-    return found
+        _report.show_facts(out, path, [*_report.understood(rows.description), *facts.lines()])
+    return {"read_as": list(rows.description), **_report.plain(facts)}
 
 
 def _validate(ranker: Any, path: str, trainer: Any, judging: Judging, out: Any) -> dict[str, Any]:
@@ -172,8 +169,7 @@ def _validate(ranker: Any, path: str, trainer: Any, judging: Judging, out: Any) 
     from . import _report
     from ._judge import judge
 
-    scored, _, values = judge(trainer.loaded(ranker), path, trainer.reading, judging)
+    judged = judge(trainer.loaded(ranker), path, trainer.reading, judging)
     if out is not None:
-        lines = [(name, _report.decimals(value)) for name, value in values.items()]
-        _report.show_facts(out, f"{path}: {scored.y.size:,} rows, {scored.n_queries:,} queries", lines)
-    return {"path": path, "rows": scored.y.size, "queries": scored.n_queries, "metrics": values}
+        _report.show_facts(out, judged.title(path), judged.lines())
+    return {"path": path, **judged.facts()}

@@ -13,8 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._errors import DataError
 from .._preferences import FloatArray
 from ..kernels import products
+from ..kernels import scores as row_scores
 
 BLOCK_ENTRIES = 1 << 19  # entries of X in a block of work
 PIECE_ENTRIES = 1 << 14  # entries widened to float64 at a time: they stay in the cache
@@ -50,6 +52,18 @@ class Matrix(ABC):
     def transpose_dot(self, g: FloatArray, block: int) -> FloatArray:
         """X[rows]^T g[rows]."""
 
+    def predict(self, w: FloatArray) -> FloatArray:
+        """X w for users: a row's score depends on the row alone, where `dot` takes what is fastest."""
+        scores, lanes = np.empty(self.shape[0]), np.empty((row_scores.LANES, row_scores.TILE))
+        w = np.ascontiguousarray(w, dtype=np.float64)
+        for block in range(self.n_blocks):  # between blocks Ctrl-C is taken
+            self._predict(w, *self.rows(block), lanes, scores)
+        return scores
+
+    @abstractmethod
+    def _predict(self, w: FloatArray, first: int, last: int, lanes: FloatArray, out: FloatArray) -> None:
+        """out[first:last] = X[first:last] w, by the sums that `kernels/scores.py` defines."""
+
     @abstractmethod
     def largest(self, block: int) -> FloatArray:
         """Largest |X_ij| over the block's rows, for each column j."""
@@ -69,7 +83,7 @@ class DenseMatrix(Matrix):
     def __init__(self, X: NDArray[Any]) -> None:
         self.X = X
         self.shape = X.shape
-        n_blocks = min(MAX_BLOCKS, max(1, X.size // BLOCK_ENTRIES))
+        n_blocks = max(1, min(MAX_BLOCKS, X.size // BLOCK_ENTRIES, X.shape[0]))  # a block has a row at least
         self.cuts = np.linspace(0, X.shape[0], n_blocks + 1).astype(np.int64)
         streamed = X.flags.c_contiguous and X.shape[1] >= STREAMED_COLUMNS and X.nbytes >= STREAMED_BYTES
         self.blas = X.dtype == np.float64 and not streamed
@@ -107,6 +121,12 @@ class DenseMatrix(Matrix):
         else:
             products.row_sums(self.X.T, g, 0, total.size, first, last, total)
         return total
+
+    def _predict(self, w: FloatArray, first: int, last: int, lanes: FloatArray, out: FloatArray) -> None:
+        if self.X.flags.c_contiguous:
+            row_scores.scores_by_rows(self.X, w, first, last, out)
+        else:
+            row_scores.scores_by_columns(self.X.T, w, first, last, lanes, out)
 
     def largest(self, block: int) -> FloatArray:
         """Largest |X_ij| over the block's rows."""
@@ -157,6 +177,9 @@ class SparseMatrix(Matrix):
         products.csr_transpose_dot(self.data, self.indices, self.indptr, g, *self.rows(block), total)
         return total
 
+    def _predict(self, w: FloatArray, first: int, last: int, lanes: FloatArray, out: FloatArray) -> None:
+        row_scores.scores_of_sparse(self.data, self.indices, self.indptr, w, first, last, lanes, out)
+
     def largest(self, block: int) -> FloatArray:
         """Largest |X_ij| over the block's rows."""
         total = np.zeros(self.shape[1])
@@ -175,6 +198,15 @@ class SparseMatrix(Matrix):
     def largest_square(self, unit: FloatArray, block: int) -> float:
         """Largest squared norm of a row of the block."""
         return float(products.csr_largest_square(self.data, self.indices, self.indptr, unit, *self.rows(block)))
+
+
+def predict(X: Any, w: FloatArray) -> FloatArray:
+    """Scores X w of validated features; each depends on its row alone."""
+    if X.shape[1] != w.size:
+        raise DataError(f"X has {X.shape[1]} features, but the model has {w.size}: give the features it was fitted to.")
+    if sp.issparse(X) and not X.has_sorted_indices:  # sums are taken in the order of the columns
+        X = X.sorted_indices()
+    return as_matrix(X).predict(w)
 
 
 def as_matrix(X: Any) -> Matrix:

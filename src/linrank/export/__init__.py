@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from . import solr
 from ._function import LinearFunction
 from ._options import Options
 from ._targets import TARGETS, Target
 from ._verify import Verification, lowest_score, verify
 
-__all__ = ["TARGETS", "LinearFunction", "Options", "Target", "Verification", "lowest_score", "verify"]
+__all__ = ["TARGETS", "LinearFunction", "Options", "Target", "Verification", "lowest_score", "solr", "verify"]

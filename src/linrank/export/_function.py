@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError
 from .._preferences import FloatArray
+from .._text import printable
+
+SHOWN = 8  # means that a warning lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,9 @@ class LinearFunction:
             raise ParameterError(f"offset={offset!r} must be a finite number.")
         if not np.all(np.isfinite(weights)):
             raise ParameterError("The ranker holds NaN or infinity, so it is not exported: fit it again.")
+        for name in names:
+            if any("\ud800" <= character <= "\udfff" for character in name):
+                raise ParameterError(f"The feature {name!r} is not text, so it is not exported: rename it.")
         function = cls(weights, tuple(names), ranker.fill_, own + float(offset))
         refuse_repeated(function.names, "the features")
         refuse_halves(function.names)
@@ -63,27 +69,32 @@ class LinearFunction:
         """|offset| + sum of |weight_j x_j| for each row: what rounding errors are measured by."""
         return np.asarray(abs(X) @ np.abs(self.weights), dtype=np.float64) + abs(self.offset)
 
-    def with_constant(self, name: str, target: str) -> LinearFunction:
+    def with_constant(self, name: str, target: str, defined: bool = False) -> LinearFunction:
         """The same with its offset as the weight of one more feature, for a target that has no place for it."""
         if self.offset == 0.0:
             return self
         if name in self.names:
             raise ParameterError(f"A feature is named {name!r}, which is needed for the offset: rename that feature.")
-        warnings.warn(
-            f"{target} has no place for an offset: it is the weight of a feature {name!r}, which you must define there "
-            "with the value 1 for every document.",
-            stacklevel=2,
-        )
+        if not defined:
+            warnings.warn(
+                f"{target} has no place for an offset: it is the weight of a feature {name!r}, which you must define "
+                "there with the value 1 for every document.",
+                stacklevel=2,
+            )
         fill = None if self.fill is None else np.append(self.fill, 1.0)
         weights = np.append(self.weights, self.offset)
         return replace(self, weights=weights, names=(*self.names, name), fill=fill, offset=0.0)
 
     def warn_of_fill(self, target: str, cure: str) -> None:
-        """Say that a target takes missing values for 0 where the ranker puts something else in their place."""
-        if self.fill is not None and np.any(self.fill * self.weights != 0):
-            warnings.warn(
-                f"{target} takes a missing value for 0, but this ranker for the feature's mean: {cure}", stacklevel=2
-            )
+        """Say that a target takes missing values for 0 where the ranker puts something else there, and what."""
+        if self.fill is None:
+            return
+        matter = np.flatnonzero(self.fill * self.weights)
+        values = ", ".join(f"{printable(self.names[j])} {self.fill[j]:.6g}" for j in matter[:SHOWN])
+        if matter.size:
+            more = f" and {matter.size - SHOWN:,} more, in the model's fill" if matter.size > SHOWN else ""
+            what = f"{target} takes a missing value for 0, but this ranker for the feature's mean"
+            warnings.warn(f"{what}: {cure} ({values}{more}).", stacklevel=2)
 
 
 def refuse_repeated(names: Sequence[str], what: str) -> None:

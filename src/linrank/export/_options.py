@@ -22,6 +22,9 @@ class Options:
         Name of the model (Solr, Elasticsearch, ONNX) or of the rank profile (Vespa).
     store : str
         Solr's feature store.
+    defaults : bool
+        Whether Solr's feature store is as `solr.write_features` writes it, with default values and the offset's
+        feature: then no warning asks for them.
     table, column : str
         The table that SQL selects from, and the name it gives to the scores.
     dtype : {"float32", "float64"}
@@ -33,6 +36,7 @@ class Options:
     table: str = "documents"
     column: str = "score"
     dtype: str = "float32"
+    defaults: bool = False
 
     def __post_init__(self) -> None:
         for name in ("model", "store", "table", "column"):

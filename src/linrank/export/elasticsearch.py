@@ -19,7 +19,7 @@ from ._options import OFFSET, Options
 
 def write(function: LinearFunction, options: Options) -> bytes:
     """The request's body as JSON; the definition within is JSON as a string."""
-    function.warn_of_fill("Elasticsearch", "make each feature's query give its fill_ where it has no value.")
+    function.warn_of_fill("Elasticsearch", "make each feature's query give the mean where a document has none")
     function = function.with_constant(OFFSET, "Elasticsearch")
     for name in function.names:
         check_name(name, r"(?s).+", "Elasticsearch", "give the feature a name.")

@@ -17,7 +17,7 @@ from ._options import Options
 
 def write(function: LinearFunction, options: Options) -> bytes:
     """The model's text."""
-    function.warn_of_fill("LIBLINEAR", "write the means into the data before LIBLINEAR reads it.")
+    function.warn_of_fill("LIBLINEAR", "write the means into the data before LIBLINEAR reads it")
     bias = function.offset != 0
     weights = [*function.weights.tolist(), *([function.offset] if bias else [])]
     head = [

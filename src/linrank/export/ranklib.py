@@ -17,7 +17,7 @@ from ._options import Options
 
 def write(function: LinearFunction, options: Options) -> bytes:
     """Comments, then ``number:weight`` in one line."""
-    function.warn_of_fill("RankLib", "write the means into the data before RankLib reads it.")
+    function.warn_of_fill("RankLib", "write the means into the data before RankLib reads it")
     pairs = [f"{j}:{number(weight)}" for j, weight in enumerate([function.offset, *function.weights.tolist()])]
     return f"## Linear Regression\n## Lambda = 0.0\n{' '.join(pairs)}\n".encode()
 

@@ -7,6 +7,7 @@ Features of weight 0 are left out. Long sums are cut into groups, as databases l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._options import Options
 
 GROUP = 200  # terms in a row; SQLite's expressions may be 1000 deep
 MOST_COLUMNS = 2000  # of a table in SQLite
+TABLE = re.compile(r'FROM ("(?:[^"]|"")+");\n\Z')  # a quoted name at the end, whatever it holds
 
 
 def write(function: LinearFunction, options: Options) -> bytes:
@@ -55,14 +57,18 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
     import sqlite3
 
     statement = text.decode()
-    table = statement.split("FROM ")[-1].strip().removesuffix(";")
+    table = TABLE.search(statement)
+    if table is None:
+        raise DataError("The text holds no table.")
     if len(names) >= MOST_COLUMNS:
         raise DataError(f"SQLite holds fewer than {MOST_COLUMNS} columns: verify another target with so many features.")
     connection = sqlite3.connect(":memory:")
     try:
-        connection.execute(f"CREATE TABLE {table} ({', '.join(quoted(name) + ' REAL' for name in names)})")
+        connection.execute(f"CREATE TABLE {table[1]} ({', '.join(quoted(name) + ' REAL' for name in names)})")
         rows = [[None if np.isnan(value) else value for value in row] for row in X.tolist()]
-        connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)
+        connection.executemany(f"INSERT INTO {table[1]} VALUES ({', '.join('?' * len(names))})", rows)
         return np.array([row[-1] for row in connection.execute(statement)], dtype=np.float64)
+    except sqlite3.Error as error:
+        raise DataError(f"SQLite, which verifies the statement, refuses it ({error}): try another --table.") from None
     finally:
         connection.close()

@@ -1,11 +1,12 @@
 """Data in, models out."""
 
+from ._beside import has_side_files
 from ._columns import GUESSES
 from ._csv import write_csv
 from .dataset import Comments, Dataset
 from .frames import from_frame
 from .model import Model, load, read_model, save
-from .read import format_of, has_side_files, read
+from .read import format_of, read
 from .svmlight import count_features, iter_svmlight, read_svmlight
 from .write import write_parquet, write_svmlight
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -13,16 +14,30 @@ from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._missing import learn_missing
 from .._preferences import FloatArray
+from ._runs import looks_like_queries
 from .dataset import Comments, Dataset
 
+logger = logging.getLogger("linrank")
+
 MISSING = ("error", "keep", "zero", "mean")
+#: Names of who asked: many queries come from one of them, so another name of a query goes before theirs.
+ASKERS = ("session_id", "sessionid", "user_id", "userid", "visitor_id", "visitorid", "customer_id", "customerid")
 #: Names, in lower case, by which a column is guessed to be what it is.
 GUESSES = {
     "label": ("label", "y", "relevance", "rel", "grade", "target", "rating"),
-    "query": ("qid", "query", "query_id", "queryid", "group", "group_id", "srch_id", "topic", "topic_id"),
+    "query": (
+        *("qid", "query", "query_id", "queryid", "group", "group_id", "groupid", "topic", "topic_id", "topicid"),
+        *("search_id", "searchid", "srch_id", "srchid", "request_id", "requestid", "req_id"),
+        *ASKERS,
+    ),
     "id": ("docid", "doc_id", "document", "document_id", "item_id", "product_id", "id"),
     "weight": ("weight", "weights", "sample_weight"),
 }
+#: Guessed only where no other name of their role occurs; a rating may be a feature of the document.
+SECOND = {"rating", *ASKERS}
+ALL_ROWS = "all rows are compared with each other"
+NONE_FOUND = f"query: none found, {ALL_ROWS}"
+LISTED = 20  # names of features in a description
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,8 @@ class Columns:
             given = getattr(self, role)
             column = self._guess(role, names) if given is None else given
             if not column:
+                if role == "query":
+                    words.append(f"{NONE_FOUND}; name it with query=" if given is None else f"query: none, {ALL_ROWS}")
                 continue
             if column not in names:
                 raise DataError(f"There is no column {column!r} for {role}: there are {_listed(names)}.")
@@ -61,11 +78,13 @@ class Columns:
         features = rest if self.features is None else list(self.features)
         if not features:
             raise DataError(f"No column is left for features: there are {_listed(names)}.")
-        return roles, features, (*words, f"features: {len(features)} columns")
+        count = f"{len(features)} column{'' if len(features) == 1 else 's'}"
+        return roles, features, (*words, f"features: {count}: {_listed(features, LISTED)}")
 
     def _guess(self, role: str, names: list[str]) -> str | None:
         taken = {getattr(self, other) for other in GUESSES} | set(self.drop) | set(self.features or ())
-        found = [name for name in names if name.lower() in GUESSES[role] and name not in taken]
+        fitting = [name for name in names if name.lower() in GUESSES[role] and name not in taken]
+        found = [name for name in fitting if name.lower() not in SECOND] or fitting
         if len(found) > 1:
             raise ParameterError(
                 f"Columns {_listed(found)} could each be the {role}: name it with {role}=, and drop= the others."
@@ -99,9 +118,11 @@ def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> D
     if table.n_rows == 0:
         raise DataError("The table has no row: there is nothing to rank.")
     X = np.empty((table.n_rows, len(features)), dtype=kind)
+    unknown = columns.query is None and "query" not in roles
     for j, name in enumerate(features):
+        numbers = _feature(table, name, maybe_query=unknown and columns.features is None)
         with np.errstate(over="ignore"):  # a number beyond float32 is told below
-            X[:, j] = table.numbers(name)
+            X[:, j] = numbers
     _refuse_infinity(X, features)
     return Dataset(
         X=_without_missing(X, features, missing),
@@ -111,6 +132,34 @@ def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> D
         sample_weight=_complete(table, roles, "weight"),
         feature_names=features,
         description=words,
+    )
+
+
+def tell_of_no_queries(data: Dataset) -> Dataset:
+    """The data; a line in the log where nobody said that it has no queries."""
+    query = next((text for text in data.description if text.startswith(NONE_FOUND)), None)
+    if query is not None and data.feature_names is not None:
+        logger.warning("%s, or say query='' (%s)", query, data.description[-1])
+    return data
+
+
+def _feature(table: Table, name: str, maybe_query: bool) -> FloatArray:
+    """A column of numbers; refused where it looks like the id of queries and might be it."""
+    try:
+        numbers = table.numbers(name)
+    except DataError:
+        if maybe_query and looks_like_queries(np.array(list(table.texts(name)), dtype=object)):
+            raise _suspicion(name, f"drop={[name]!r} to leave it out") from None
+        raise
+    if maybe_query and looks_like_queries(numbers):
+        raise _suspicion(name, "query='' to take it as a feature")
+    return numbers
+
+
+def _suspicion(name: str, otherwise: str) -> DataError:
+    return DataError(
+        f"Column {name!r} is the same over runs of rows, as the id of a query is, and no query column was found: say "
+        f"query={name!r} (--query on the command line), or {otherwise}."
     )
 
 
@@ -146,6 +195,6 @@ def _without_missing(X: NDArray[Any], names: list[str], missing: str) -> Any:
     return learn_missing(X, missing)[0]
 
 
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:8]))
-    return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown
+def _listed(names: list[str], most: int = 8) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

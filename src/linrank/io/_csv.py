@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from .._errors import ParameterError
 from ._files import PathLike, replacing
-from .dataset import Dataset
+from .dataset import Dataset, utf8
 from .write import ROWS, _packed, _short, _texts
 
 
@@ -36,7 +36,7 @@ def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
             for k, row in enumerate(X):
                 cells = ["" if cell == "nan" else cell for cell in _texts(row)]
                 writer.writerow([*(column[k] for column in columns), *cells])
-            out.write(text.getvalue().encode("utf-8", "surrogateescape"))
+            out.write(utf8(text.getvalue(), "name, query id or comment"))
             text.seek(0)
             text.truncate()
 

@@ -10,9 +10,19 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from .._errors import DataError
 from .._preferences import FloatArray
 
 DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")
+
+
+def utf8(text: str, what: str) -> bytes:
+    """The bytes of a text, those that were no UTF-8 as they came; half a surrogate has none, and is a DataError."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        wrong = text[error.start : error.start + 20]
+        raise DataError(f"A {what} holds {wrong!r}, which is no character: rename it.") from None
 
 
 class Comments(Sequence[str]):
@@ -24,7 +34,7 @@ class Comments(Sequence[str]):
     @classmethod
     def of(cls, texts: Iterable[str]) -> Comments:
         """From strings."""
-        encoded = [text.encode("utf-8", "surrogateescape") for text in texts]
+        encoded = [utf8(text, "comment or id") for text in texts]
         ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends)
 

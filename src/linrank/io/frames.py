@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._errors import DataError
 from .._preferences import FloatArray
-from ._columns import Columns, dataset
+from ._columns import Columns, dataset, tell_of_no_queries
 from .dataset import Dataset
 
 
@@ -33,8 +33,12 @@ def from_frame(
     Columns are named by `label`, `query`, `id` and `weight`; "" is none of them, None guesses by name (`GUESSES`) and
     says so in `description`. All other columns, less `drop`, are features, which must be numbers; `features` names
     them and their order. Null and NaN are missing values: see `read_svmlight` for `missing`.
+
+    Where no query column is found all rows are one query, which is logged; and a column of whole numbers or texts that
+    is constant over runs of rows, as the id of a query is, is refused, until `query` says what it is ("": a feature).
     """
-    return dataset(FrameTable(frame), Columns(label, query, id, weight, features, drop), missing, dtype)
+    columns = Columns(label, query, id, weight, features, drop)
+    return tell_of_no_queries(dataset(FrameTable(frame), columns, missing, dtype))
 
 
 class FrameTable:

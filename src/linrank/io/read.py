@@ -14,29 +14,24 @@ from numpy.typing import DTypeLike, NDArray
 from .._checks import check_choice
 from .._errors import DataError, ParameterError
 from .._preferences import FloatArray
-from ._columns import Columns
+from ._beside import SIZES, WEIGHTS, side_path, unpacked
+from ._columns import NONE_FOUND, Columns, tell_of_no_queries
 from ._numbers import number
 from ._streams import Source, text_lines
 from .dataset import Dataset
-from .svmlight import read_svmlight
+from .svmlight import read_rows
 from .tables import read_arrow, read_csv, read_parquet
 
 FORMATS = ("svmlight", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 ENDINGS |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
-PACKED = (".gz", ".zst")
-SIZES, WEIGHTS = (".query", ".group"), (".weight",)  # endings of LightGBM's files beside the data
 
 
 def format_of(path: Source) -> str:
     """The format that a file's name implies: everything that is no table is SVMlight."""
     if not isinstance(path, (str, os.PathLike)):
         return "svmlight"
-    return ENDINGS.get(_unpacked(Path(path)).suffix.lower(), "svmlight")
-
-
-def _unpacked(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix.lower() in PACKED else path
+    return ENDINGS.get(unpacked(Path(path)).suffix.lower(), "svmlight")
 
 
 def read(
@@ -67,7 +62,7 @@ def read(
     format : {"svmlight", "csv", "tsv", "parquet", "arrow"}, optional
         Overrules the ending.
     label, query, id, weight, features, drop
-        Columns of a table, as in `from_frame`.
+        Columns of a table, as in `from_frame`, which also says what happens where no query column is found.
     missing, dtype
         As in `read_svmlight`.
     n_features, dense, zero_based, on_error, n_jobs
@@ -79,27 +74,26 @@ def read(
     Dataset
         `description` says how the file was understood.
     """
+    columns = Columns(label, query, id, weight, features, drop)
+    of_lines = {"n_features": n_features, "dense": dense, "zero_based": zero_based, "on_error": on_error}
+    return tell_of_no_queries(read_file(path, format, columns, missing, dtype, n_jobs=n_jobs, **of_lines))
+
+
+def read_file(
+    path: Source, format: str | None, columns: Columns, missing: str, dtype: DTypeLike, **of_lines: Any
+) -> Dataset:
+    """`read`, for a caller that tells in its own words that there are no queries."""
     kind = format_of(path) if format is None else format
     check_choice("format", kind, FORMATS)
-    columns = Columns(label, query, id, weight, features, drop)
     if kind == "svmlight":
         if columns != Columns():
             raise ParameterError("label=, query=, id=, weight=, features= and drop= are for tables, not for SVMlight.")
-        data = read_svmlight(
-            path, n_features=n_features, dense=dense, dtype=dtype, zero_based=zero_based, missing=missing,
-            on_error=on_error, n_jobs=n_jobs,
-        )  # fmt: skip
-        return _with_side_files(data, path)
+        return _with_side_files(read_rows(path, dtype=dtype, missing=missing, **of_lines), path)
     if kind in ("csv", "tsv"):
         return read_csv(path, columns, missing, dtype, "," if kind == "csv" else "\t")
     if not isinstance(path, (str, os.PathLike)) or os.fspath(path) == "-":
         raise ParameterError(f"A {kind} file cannot be read from a stream: give its path.")
     return (read_parquet if kind == "parquet" else read_arrow)(path, columns, missing, dtype)
-
-
-def has_side_files(path: Source) -> bool:
-    """Whether LightGBM's files lie beside an SVMlight file, so that it must be read with `read`."""
-    return any(_side_path(path, endings) is not None for endings in (SIZES, WEIGHTS))
 
 
 def _with_side_files(data: Dataset, path: Source) -> Dataset:
@@ -111,6 +105,8 @@ def _with_side_files(data: Dataset, path: Source) -> Dataset:
     elif sizes is not None:
         data = replace(data, qid=_query_numbers(sizes, data, str(file)))
         words.append(f"query: sizes in {file}")
+    elif data.qid is None:
+        words.append(f"{NONE_FOUND}; give each line a qid:")
     weights, file = _side_file(path, WEIGHTS)
     if weights is not None and data.sample_weight is not None:
         words.append(f"weight: cost of each row ({file} is not used)")
@@ -123,18 +119,10 @@ def _with_side_files(data: Dataset, path: Source) -> Dataset:
 
 
 def _side_file(path: Source, endings: tuple[str, ...]) -> tuple[FloatArray | None, Path | None]:
-    file = _side_path(path, endings)
+    file = side_path(path, endings)
     if file is None:
         return None, None
     return _column(file), file
-
-
-def _side_path(path: Source, endings: tuple[str, ...]) -> Path | None:
-    if not isinstance(path, (str, os.PathLike)) or os.fspath(path) == "-":
-        return None
-    bases = dict.fromkeys([Path(path), _unpacked(Path(path))])
-    beside = [base.with_name(base.name + ending) for base in bases for ending in endings]
-    return next((file for file in beside if file.is_file()), None)
 
 
 def _column(file: Path) -> FloatArray:

@@ -16,6 +16,7 @@ from .._errors import DataError, ParameterError
 from .._missing import learn_missing
 from ..kernels.svmlight import LARGEST_ID
 from ..kernels.text import Rules, scatter
+from ._beside import tell_of_side_files
 from ._lines import Parsed, Reader
 from ._parts import grown, joined, part_of
 from ._streams import Source, expected_blocks, name_of
@@ -39,7 +40,7 @@ def read_svmlight(
     on_error: str = "raise",
     n_jobs: int | None = None,
 ) -> Dataset:
-    """Read a file of ranking data.
+    """Read a file of ranking data; files beside it, as LightGBM has them, are for `linrank.io.read`.
 
     Parameters
     ----------
@@ -71,6 +72,26 @@ def read_svmlight(
     FileFormatError
         With file, line, column and what was expected.
     """
+    data = read_rows(
+        path, n_features=n_features, dense=dense, dtype=dtype, zero_based=zero_based, missing=missing,
+        on_error=on_error, n_jobs=n_jobs,
+    )  # fmt: skip
+    tell_of_side_files(path, data)
+    return data
+
+
+def read_rows(
+    path: Source,
+    *,
+    n_features: int | None,
+    dense: bool | Literal["auto"],
+    dtype: DTypeLike,
+    zero_based: bool,
+    missing: str,
+    on_error: str,
+    n_jobs: int | None,
+) -> Dataset:
+    """As `read_svmlight`, for one who takes along the files that lie beside."""
     shape = _Shape(n_features, dense, np.dtype(dtype), missing)
     reader = Reader(path, _rules(shape, zero_based, on_error), n_jobs)
     rows = grown(reader, shape.dtype, expected_blocks(path))
@@ -113,7 +134,8 @@ def iter_svmlight(
     if n_features is None:
         found = count_features(path, zero_based=zero_based, missing="keep", on_error="skip", n_jobs=n_jobs)
         shape = shape._replace(n_features=found)
-    return _chunks(Reader(path, rules, n_jobs), chunk_rows or 2**62, chunk_bytes, shape)
+    chunks = _chunks(Reader(path, rules, n_jobs), chunk_rows or 2**62, chunk_bytes, shape)
+    return _telling(path, chunks)
 
 
 def count_features(
@@ -172,6 +194,16 @@ def _chunks(reader: Reader, chunk_rows: int, chunk_bytes: int, shape: _Shape) ->
             pending = [part_of(rows, end, rows.y.size)] if end < rows.y.size else []
     if pending:
         yield _dataset(joined(pending), reader, shape)
+
+
+def _telling(path: Source, chunks: Iterator[Dataset]) -> Iterator[Dataset]:
+    """The chunks; before the first, what lies beside the file and is not read."""
+    first = next(chunks, None)
+    if first is not None:
+        tell_of_side_files(path, first)
+        yield first
+        first = None  # or it would be kept in memory
+        yield from chunks
 
 
 def _last_change(qid: NDArray[Any] | None, limit: int) -> int:

@@ -16,7 +16,7 @@ from .._checks import check_features, encode_queries
 from .._errors import DataError, ParameterError
 from ._files import PathLike, replacing
 from ._streams import zstd
-from .dataset import Dataset
+from .dataset import Dataset, utf8
 from .tables import ROLES, pyarrow
 
 ROWS = 1 << 12  # put into text at a time
@@ -74,7 +74,7 @@ def svmlight_text(data: Dataset, zero_based: bool = False) -> Iterator[bytes]:
             parts += entries
             parts += [] if notes is None or not notes[k] else [f"#{notes[k]}"]
             lines.append(" ".join(parts))
-        yield ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
+        yield utf8("\n".join(lines) + "\n", "query id or comment")
 
 
 def _entries(X: Any, first: int) -> Iterator[list[str]]:
@@ -105,7 +105,7 @@ def _short(values: NDArray[Any]) -> list[str]:
 
 def _query_texts(qid: NDArray[Any]) -> list[str]:
     query, ids = encode_queries(qid, qid.size)
-    texts = [text.decode() if isinstance(text, bytes) else str(text) for text in ids.tolist()]
+    texts = [text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else str(text) for text in ids.tolist()]
     for text in texts:
         if not text or any(c in text for c in "# \t\r\n"):
             raise DataError(f"The query id {text!r} cannot be written to this format: it must have no blank and no #.")
@@ -206,7 +206,9 @@ def write_parquet(
         columns[name] = matrix[:, [j]].toarray().ravel() if sp.issparse(matrix) else np.ascontiguousarray(matrix[:, j])
     try:
         table = lib.table(columns).replace_schema_metadata({ROLES: json.dumps(roles)})
-    except (lib.ArrowException, UnicodeEncodeError) as error:
+    except UnicodeError:
+        raise DataError("A Parquet file holds UTF-8 alone, but a name, a query id or a comment is none.") from None
+    except lib.ArrowException as error:
         raise DataError(f"This data does not fit into a Parquet file: {error}.") from None
     with replacing(path) as file:
         parquet.write_table(table, file)

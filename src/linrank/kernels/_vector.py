@@ -136,6 +136,43 @@ def _add_row(typingctx: Any, out: Any, to: Any, rows: Any, at: Any, factor: Any)
 
 
 @intrinsic
+def _lane_dot(typingctx: Any, rows: Any, at: Any, w: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = _floats(ROW_LANES)
+        matrix, weights = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2))
+        size = builder.extract_value(weights.shape, 0)
+        row = builder.gep(matrix.data, [builder.mul(args[1], size)])
+        given = ir.VectorType(row.type.pointee, ROW_LANES)
+        lanes = cgutils.alloca_once_value(builder, ir.Constant(vector, None))
+        eighth = ir.Constant(size.type, ROW_LANES.bit_length() - 1)
+        whole = builder.lshr(size, eighth)
+
+        def widened(values: Any, kind: Any) -> Any:
+            return values if values.type == kind else builder.fpext(values, kind)
+
+        def add(x: Any, y: Any) -> None:
+            builder.store(builder.fadd(builder.load(lanes), builder.fmul(x, y)), lanes)
+
+        with cgutils.for_range(builder, whole) as loop:
+            place = [builder.shl(loop.index, eighth)]
+            x = builder.load(builder.bitcast(builder.gep(row, place), given.as_pointer()), align=4)
+            y = builder.load(builder.bitcast(builder.gep(weights.data, place), vector.as_pointer()), align=8)
+            add(widened(x, vector), y)
+        start = builder.shl(whole, eighth)
+        with cgutils.for_range(builder, builder.sub(size, start)) as loop:
+            place = [builder.add(start, loop.index)]
+            x = widened(builder.load(builder.gep(row, place)), vector.element)
+            product = builder.fmul(x, builder.load(builder.gep(weights.data, place)))
+            current = builder.load(lanes)
+            lane = builder.trunc(loop.index, INDEX)
+            added = builder.fadd(builder.extract_element(current, lane), product)
+            builder.store(builder.insert_element(current, added, lane), lanes)
+        return _total(builder, builder.load(lanes))
+
+    return types.float64(rows, types.int64, w), codegen
+
+
+@intrinsic
 def _decay_step(typingctx: Any, state: Any, x: Any, q: Any, a: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _decay(context, builder, signature, args)[0]
@@ -177,6 +214,16 @@ def _add_row_plain(out: Any, to: int, rows: Any, at: int, factor: float) -> None
     out[to] += factor * rows[at]
 
 
+def _lane_dot_plain(rows: Any, at: int, w: Any) -> float:
+    lanes = [0.0] * ROW_LANES
+    for j in range(w.size):
+        lanes[j % ROW_LANES] += float(rows[at, j]) * float(w[j])
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = [lanes[k] + lanes[half + k] for k in range(half)]
+    return lanes[0]
+
+
 def _decay_step_plain(state: Any, x: float, q: float, a: Any) -> float:
     state *= x ** np.arange(1, FLOAT_LANES + 1)
     answer = float(state @ a)
@@ -206,6 +253,8 @@ add_after = _choose(_add_after, _add_after_plain)
 add_value_after = _choose(_add_value_after, _add_value_after_plain)
 #: add_row(out, to, rows, at, factor): out[to] += factor * rows[at], both in C order and of one width, a multiple of 8.
 add_row = _choose(_add_row, _add_row_plain)
+#: lane_dot(rows, at, w): rows[at] . w, added up in ROW_LANES lanes and those by halves; `rows` in C order.
+lane_dot = _choose(_lane_dot, _lane_dot_plain)
 #: decay_step(state, x, q, a): state_k <- state_k x^k, the answer a . state, then state_k <- state_k + q; k = 1 ... 16.
 decay_step = _choose(_decay_step, _decay_step_plain)
 #: decay_step_two(state, x, q, a, b): the same with the two answers a . state and b . state.

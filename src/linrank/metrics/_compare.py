@@ -112,8 +112,10 @@ def compare(
         raise ParameterError(f"n_resamples={n_resamples!r} must be a whole number above 0.")
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence={confidence!r} must lie between 0 and 1.")
-    y, qid = split_labels(y, qid)
     rows_a, rows_b = (check_rows(y, scores, qid) for scores in (scores_a, scores_b))
+    if rows_a.cut is not None:
+        raise DataError(f"Rankings of parts of queries cannot be compared: {rows_a.cut.sentence}")
+    y, qid = split_labels(y, qid)
     if rows_a.n_queries == 1:
         return _within_one_query(judge, rows_a, rows_b, confidence)
     a, b = (judge(y, rows.scores, qid, per_query=True) for rows in (rows_a, rows_b))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol, Unpack
 
 import numpy as np
@@ -45,6 +46,7 @@ class RankedLists:
         rows = check_rows(y, scores, qid)
         if how.single_precision:
             rows = _in_single_precision(rows)
+        self.given = rows  # in the order in which weights are given
         if how.ties == "docid":
             rows = _by_docid(rows, docid)
         self.rows = rows
@@ -134,7 +136,7 @@ def listwise(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
         values = judge(lists)
         if lists.how.empty != "skip":
             values = np.where(np.isnan(values), EMPTY[str(lists.how.empty)], values)
-        return over_queries(name, values, lists.rows, query_weight, per_query)
+        return over_queries(name, values, lists.given, query_weight, per_query)
 
     face: Any = metric
     del face.__wrapped__  # or help() would show the judge's signature
@@ -162,7 +164,7 @@ def _in_single_precision(rows: Rows) -> Rows:
         scores = rows.scores.astype(np.float32).astype(np.float64)
     if not np.all(np.isfinite(scores)):
         raise DataError("This preset compares scores as 32-bit numbers, and some are too large: scale the scores.")
-    return Rows(rows.y, scores, rows.query, rows.ids)
+    return replace(rows, scores=scores)
 
 
 def _by_docid(rows: Rows, docid: ArrayLike | None) -> Rows:
@@ -177,4 +179,4 @@ def _by_docid(rows: Rows, docid: ArrayLike | None) -> Rows:
     if ids.shape != rows.y.shape:
         raise DataError(f"docid has shape {ids.shape}, but there are {rows.y.size} rows: give one per row.")
     order = np.argsort(ids.astype(np.str_), kind="stable")[::-1]
-    return Rows(rows.y[order], rows.scores[order], rows.query[order], rows.ids)
+    return replace(rows, y=rows.y[order], scores=rows.scores[order], query=rows.query[order])

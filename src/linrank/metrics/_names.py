@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -47,6 +47,8 @@ ALIASES = {
     "error": "pairwise_error",
 }
 SMALLER_IS_BETTER = frozenset({"pairwise_error"})
+#: Metrics that are taken over preferences, whichever these are.
+OVER_PREFERENCES = frozenset({"pairwise_accuracy", "pairwise_error", "wmw"})
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,15 @@ class Metric:
         """Whether it is a metric of pairs, to which presets and cuts do not apply."""
         return self.family in PAIRWISE
 
+    @property
+    def takes_preferences(self) -> bool:
+        """Whether it is taken over preferences, and not told over which."""
+        return self.family in OVER_PREFERENCES and "preferences" not in self.options
+
+    def over(self, preferences: Any) -> Metric:
+        """The metric over these preferences (those of a model, say), unless it was told others or takes none."""
+        return replace(self, options={**self.options, "preferences": preferences}) if self.takes_preferences else self
+
     def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Any) -> Value:
         """The metric's value; `options` are further keywords of its function."""
         function = PAIRWISE.get(self.family) or LISTWISE[self.family]
@@ -90,11 +101,12 @@ class Metric:
 def parse(name: str | Metric, preset: str | None = None, **options: Any) -> Metric:
     """Read a metric's name; `preset` and `options` are kept for its function (a preset does not touch pairs).
 
-    Known are ndcg, dcg, mean_ndcg, map, mrr, precision (p), recall (r), hit, err, each with or without a cut as in
-    "ndcg@10", and pairwise_accuracy, pairwise_error, wmw, auc, kendall_tau, c_index.
+    To a Metric they are added. Known are ndcg, dcg, mean_ndcg, map, mrr, precision (p), recall (r), hit, err, each with
+    or without a cut as in "ndcg@10", and pairwise_accuracy, pairwise_error, wmw, auc, kendall_tau, c_index.
     """
     if isinstance(name, Metric):
-        return name
+        told = {"preset": preset, **options} if preset is not None and not name.pairwise else options
+        return replace(name, options={**name.options, **told}) if told else name
     match = re.fullmatch(r"([a-z_]+)(?:@(\d+))?", name.strip().lower()) if isinstance(name, str) else None
     family = match and ALIASES.get(match[1], match[1])
     if match is None or not (family in LISTWISE or family in PAIRWISE):

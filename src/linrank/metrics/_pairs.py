@@ -28,9 +28,10 @@ VARIANTS = ("b", "a", "somers")
 
 
 class PairOptions(TypedDict, total=False):
-    """Keywords of `pairwise_accuracy` and `pairwise_error`: those of `wmw` but for ties."""
+    """Keywords of `pairwise_accuracy` and `pairwise_error`: those of `wmw`."""
 
     preferences: Any
+    ties: str
     sample_weight: ArrayLike | None
     query_weight: QueryWeight
     query_weighting: str
@@ -42,10 +43,9 @@ def pairwise_accuracy(
 ) -> Value:
     """Weighted share of the preferences that the scores order rightly; equal scores count one half.
 
-    With two levels in one query this is the area under the ROC curve. It is 1 minus the pairwise error of
-    TreeRSVM's equation (1) where no scores are equal; that equation counts no equal scores as errors, RankNCG's
-    statistic (2) counts all of them as right, and here half of them are right. The keywords are those of `wmw`, of
-    which this is ties="half". O(m log m).
+    With two levels in one query this is the area under the ROC curve. The papers count equal scores as right:
+    TreeRSVM's equation (1) is ``pairwise_error(ties="correct")`` and RankNCG's statistic (2) is
+    ``wmw(ties="correct")``. The keywords are those of `wmw`, of which this is another name. O(m log m).
     """
     return wmw(y, scores, qid, **options)
 
@@ -53,7 +53,11 @@ def pairwise_accuracy(
 def pairwise_error(
     y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
-    """1 minus the pairwise accuracy: the share of preferences in the wrong order, ties one half. Smaller is better."""
+    """1 minus the pairwise accuracy: the share of preferences in the wrong order. Smaller is better.
+
+    Equal scores count one half, as in `pairwise_accuracy`. ties="correct" counts only the preferences that are strictly
+    reversed, as the papers do (TreeRSVM's equation (1)); ties="wrong" counts equal scores as errors.
+    """
     return 1.0 - wmw(y, scores, qid, **options)
 
 
@@ -81,8 +85,8 @@ def wmw(
     u = 1.0 if query_weight is None else check_query_weight(query_weight, rows.query, rows.ids)
     found = count_pairs(rows, y, qid, sample_weight, preferences)
     values = share(found.right(TIE_VALUE[ties]), found.total)
-    if per_query:
-        return values
+    if per_query or rows.cut is not None:
+        return over_queries("wmw", values, rows, None, per_query)
     weight = u * (found.total if query_weighting == "pairs" else (found.total > 0))
     if not 0 < weight.sum() < np.inf:  # this names what is missing
         make_preferences(rows.y.size, y, qid, sample_weight, query_weight, None, preferences, query_weighting)

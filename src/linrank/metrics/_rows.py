@@ -13,13 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._checks import check_query_weight, check_utilities, encode_queries
 from .._errors import DataError, ParameterError, UndefinedMetricWarning
-from .._labels import split_labels
+from .._labels import are_labels, split_labels
 from .._preferences import FloatArray
+from .._row_counts import Cut, find_cut
 from ..kernels.ordering import Ordered, order_within
 
 #: A float; with per_query=True an array of one float per query, in the order of np.unique(qid).
 Value: TypeAlias = Any
 QueryWeight: TypeAlias = ArrayLike | Mapping[Any, float] | None
+LARGEST_GRADE = 31
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,7 @@ class Rows:
     scores: FloatArray
     query: NDArray[np.int64]  # number of each row's query
     ids: NDArray[Any]  # the queries' ids, sorted
+    cut: Cut | None = None  # queries that have more rows than are here, as labels say
 
     @property
     def n_queries(self) -> int:
@@ -57,9 +60,11 @@ class Rows:
 
 def check_rows(y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> Rows:
     """Validate what is common to all metrics; y may be `labels`."""
+    given: Any = y
     y, qid = split_labels(y, qid)
     s = check_scores(scores)
-    return Rows(check_utilities(y, s.size, what="scores"), s, *encode_queries(qid, s.size, what="scores"))
+    values, queries = check_utilities(y, s.size, what="scores"), encode_queries(qid, s.size, what="scores")
+    return Rows(values, s, *queries, find_cut(*queries, given["rows"]) if are_labels(given) else None)
 
 
 def check_scores(scores: ArrayLike) -> FloatArray:
@@ -74,6 +79,13 @@ def check_scores(scores: ArrayLike) -> FloatArray:
     return s
 
 
+def are_grades(y: NDArray[Any]) -> bool:
+    """Whether labels are grades: whole, not negative, and so small that gains of 2^y - 1 make sense."""
+    return bool(y.size and y.dtype.kind in "biuf" and y.min() >= 0 and y.max() <= LARGEST_GRADE) and bool(
+        np.all(y == np.floor(y))
+    )
+
+
 def check_cut(k: Any, n_rows: int) -> int:
     """The cut as a number of rows; None is no cut."""
     if k is None:
@@ -85,6 +97,10 @@ def check_cut(k: Any, n_rows: int) -> int:
 
 def over_queries(metric: str, values: FloatArray, rows: Rows, query_weight: QueryWeight, per_query: bool) -> Value:
     """One value per query, or their weighted mean; NaN marks queries that do not count."""
+    if rows.cut is not None:
+        warnings.warn(f"The score is NaN: {rows.cut.sentence}", UndefinedMetricWarning, stacklevel=3)
+        values = np.where(np.isin(np.arange(values.size), rows.cut.queries), np.nan, values)
+        return values if per_query else float("nan")
     if per_query:
         return values
     u = np.ones(values.size) if query_weight is None else check_query_weight(query_weight, rows.query, rows.ids)

@@ -12,9 +12,10 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
 from .._errors import DataError, NoPairsError, UndefinedMetricWarning
-from .._labels import split_labels
+from .._labels import are_labels, split_labels
 from .._preferences import FloatArray
 from ._names import Metric, parse
+from ._rows import are_grades
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,13 @@ class Scorer:
         """The metric of the estimator's scores, negated for errors."""
         utilities, queries = split_labels(y, qid)
         if queries is None and not self.one_query:
-            _refuse_without_queries(estimator)
+            _refuse_without_queries(estimator, self.metric, utilities)
+        scores = predict_scores(estimator, X, queries)
+        seen = getattr(_innermost(estimator), "_rows_seen", None)
+        if seen is not None and qid is not None and not are_labels(y):
+            seen.warn_of_others(qid, scores.size)
         try:
-            value = self.metric(utilities, predict_scores(estimator, X, queries), queries)
+            value = as_trained(self.metric, estimator)(y, scores, qid)
         except NoPairsError as error:
             warnings.warn(f"{self.metric.name} is NaN: {error}", UndefinedMetricWarning, stacklevel=2)
             value = np.nan
@@ -48,7 +53,10 @@ def scorer(name: str | Metric, preset: str | None = None, *, one_query: bool = F
 
     With metadata routing on, pass qid to `fit` of GridSearchCV and the like; with routing off let y be
     `linrank.labels(y, qid)`. Without queries an estimator that was fitted with qid, or does not say whether it was, is
-    not judged (DataError, which GridSearchCV reports as NaN), unless `one_query` says that all rows are one query.
+    not judged (DataError, which GridSearchCV reports as NaN), unless `one_query` says that all rows are one query. Nor
+    is one that was fitted without qid, where grades (whole numbers from 0 to 31) are judged by a metric of lists:
+    `groups=qid` reaches only the splitter. Accuracies are taken over the preferences that the ranker was trained on,
+    unless `preferences` names others.
 
     Parameters
     ----------
@@ -62,6 +70,12 @@ def scorer(name: str | Metric, preset: str | None = None, *, one_query: bool = F
     return Scorer(parse(name, preset, **options), one_query)
 
 
+def as_trained(metric: Metric, estimator: Any) -> Metric:
+    """The metric over the preferences that a ranker of linrank was trained on, unless it was told others."""
+    inner = _innermost(estimator)
+    return metric.over(inner.preferences) if hasattr(inner, "fitted_with_qid_") else metric
+
+
 def predict_scores(estimator: Any, X: Any, qid: ArrayLike | None = None) -> FloatArray:
     """Scores of rows by decision_function or else predict; qid goes along where the estimator asks for it."""
     method = "decision_function" if hasattr(estimator, "decision_function") else "predict"
@@ -71,7 +85,7 @@ def predict_scores(estimator: Any, X: Any, qid: ArrayLike | None = None) -> Floa
     return np.asarray(getattr(estimator, method)(X, **({"qid": qid} if wanted else {})), dtype=np.float64)
 
 
-def _refuse_without_queries(estimator: Any) -> None:
+def _refuse_without_queries(estimator: Any, metric: Metric, y: Any) -> None:
     fitted_with_qid = getattr(_innermost(estimator), "fitted_with_qid_", None)
     if fitted_with_qid is None:
         raise DataError(
@@ -80,6 +94,11 @@ def _refuse_without_queries(estimator: Any) -> None:
         )
     if fitted_with_qid:
         raise DataError("This estimator was fitted with queries: score with qid too, or with y=labels(y, qid).")
+    if not metric.pairwise and are_grades(np.asarray(y)):
+        raise DataError(
+            f"{metric.name} judges lists, but this ranker was fitted without queries to graded rows (groups reach only "
+            "the splitter): give y=labels(y, qid), or use scorer(..., one_query=True) if all rows are one query."
+        )
 
 
 def _innermost(estimator: Any) -> Any:
