@@ -281,7 +281,7 @@ def _naive_line(line: str, round_value: Callable[[str], float], keep_nan: bool) 
             qid = value
         elif key == "cost" and value and cost is None:
             cost = _naive_number(value, float)
-        elif re.fullmatch("[0-9]+", key) and 0 < int(key) < 2**31 - 1 and int(key) - 1 not in features:
+        elif re.fullmatch("[0-9]{1,10}", key) and 0 < int(key) < 2**31 - 1 and int(key) - 1 not in features:
             nan = keep_nan and re.fullmatch("[+-]?nan", value, re.IGNORECASE)
             features[int(key) - 1] = np.nan if nan else _naive_number(value, round_value)
         else:

@@ -61,13 +61,15 @@ import random, signal, sys
 from linrank import read_svmlight
 
 chance, heard = random.Random(0), 0
-read_svmlight(sys.argv[1])
+long, short = sys.argv[1:]
+read_svmlight(long)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 for _ in range(200):
     try:
         signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 2e-2))
         while True:
-            read_svmlight(sys.argv[1])
+            read_svmlight(long)
+            read_svmlight(short)
     except KeyboardInterrupt:
         heard += 1
 print(heard)
@@ -75,9 +77,12 @@ print(heard)
 
 
 def test_two_hundred_interrupts_of_a_reader_are_two_hundred_exceptions(tmp_path):
-    path = tmp_path / "x.txt"
-    path.write_bytes((b"1 qid:1 " + b" ".join(b"%d:0.%06d" % (j, 7919 * j) for j in range(1, 40)) + b"\n") * 4000)
-    done = subprocess.run([sys.executable, "-c", MANY_MOMENTS, str(path)], capture_output=True, text=True, timeout=300)
+    row = b"1 qid:1 " + b" ".join(b"%d:0.%06d" % (j, 7919 * j) for j in range(1, 40)) + b"\n"
+    long, short = tmp_path / "long.txt", tmp_path / "short.txt"
+    long.write_bytes(row * 4000)  # some blocks, parsed in a thread
+    short.write_bytes(row * 1500)  # one block, parsed by the caller
+    words = [sys.executable, "-c", MANY_MOMENTS, str(long), str(short)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, (done.returncode, done.stderr)
     assert done.stdout == "200\n"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import deque
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from ..engines.local import count_threads
 from ..kernels import svmlight as kernels
 from ..kernels.text import Counts, Entries, Rows, Rules, empty_rows, gather, measure
 from ._numbers import shortened
-from ._streams import Source, Text, blocks, name_of, reading
+from ._streams import BLOCK_BYTES, Source, Text, blocks, name_of, reading
 
 #: What should be where a line is wrong, by the kernel's code.
 EXPECTED = {
@@ -101,9 +102,15 @@ class Reader:
     def _outcomes(self, texts: Iterator[Text]) -> Iterator[_Outcome]:
         """Parse in threads, answers in order; no more blocks are read ahead than threads can work on.
 
-        One thread is not the caller's either: that one stays free to take Ctrl-C.
+        One thread is not the caller's either: that one stays free to take Ctrl-C. A file of one block is quick work, which
+        is done here.
         """
         n_threads = count_threads(self.n_jobs)
+        first = list(itertools.islice(texts, 2))
+        if len(first) == 1 and first[0].size <= BLOCK_BYTES:
+            yield parse_block(first[0], self.rules)
+            return
+        texts = itertools.chain(first, texts)
         waiting: deque[Future[_Outcome]] = deque()
         pool = ThreadPoolExecutor(n_threads, thread_name_prefix="linrank-read")
         try:

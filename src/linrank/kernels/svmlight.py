@@ -134,18 +134,14 @@ def _keyword(text: Any, i: int, rows: Rows, row: int) -> tuple[int, int, int]:
 
 @uncounted
 def _feature_id(text: Any, i: int) -> tuple[int, int]:
-    """The integer at text[i], 2^40 if it is at least that, and the position after it."""
+    """The integer at text[i], far too large if it has more than ten digits, and the position after it."""
     first, value = i, 0
     digit = int(text[i]) - 48
     while 0 <= digit <= 9:
         value = 10 * value + digit
         i += 1
         digit = int(text[i]) - 48
-    if i - first > 10:  # it may have overflowed, or begin with zeros
-        value = 0
-        for k in range(first, i):
-            value = min(10 * value + int(text[k]) - 48, 2**40)
-    return value, i
+    return value if i - first <= 10 else 2**40, i
 
 
 @inlined
