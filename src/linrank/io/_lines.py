@@ -102,8 +102,8 @@ class Reader:
     def _outcomes(self, texts: Iterator[Text]) -> Iterator[_Outcome]:
         """Parse in threads, answers in order; no more blocks are read ahead than threads can work on.
 
-        One thread is not the caller's either: that one stays free to take Ctrl-C. A file of one block is quick work, which
-        is done here.
+        One thread is not the caller's either: that one stays free to take Ctrl-C. A file of one block is quick work,
+        which is done here.
         """
         n_threads = count_threads(self.n_jobs)
         first = list(itertools.islice(texts, 2))
