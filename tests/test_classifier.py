@@ -11,9 +11,11 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from interrupts import interrupting, wait_for_threads
 from linrank import AUCClassifier, DataError, LinearRanker, ParameterError
 from linrank._calibration import LEAST_SLOPE, content_folds, fit_sigmoid, row_hashes
 from linrank.metrics import scorer
+from linrank.testing import make_ranking
 
 pytestmark = pytest.mark.smoke
 
@@ -187,3 +189,15 @@ def test_one_row_of_a_class_is_calibrated_on_itself(caplog):
         model = AUCClassifier().fit([[0.0], [1.0], [2.0]], [0, 0, 1])
     assert "calibrated on the training rows" in caplog.text
     np.testing.assert_array_equal(np.argsort(model.predict_proba([[0.0], [1.0], [2.0]])[:, 1]), [0, 1, 2])
+
+
+def test_control_c_does_not_wait_for_the_other_folds(monkeypatch):
+    """The first fit is that to all rows; Ctrl-C comes in the first fold."""
+    X, y, _ = make_ranking(300, 3, 20, 3)
+    done = interrupting(monkeypatch, LinearRanker, "fit", after=1)
+    model = AUCClassifier()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y > 1)
+    wait_for_threads()
+    assert (done.begun, done.ended) == (2, 1)
+    assert not hasattr(model, "coef_")

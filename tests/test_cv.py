@@ -5,6 +5,7 @@ import pytest
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from interrupts import interrupting, wait_for_threads
 from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, RankingData
 from linrank._folds import make_folds
 from linrank.metrics import pairwise_accuracy
@@ -94,3 +95,30 @@ def test_bad_parameters_are_named(problem, parameters):
 def test_folds_without_pairs_are_refused():
     with pytest.raises(DataError, match="No fold"):
         LinearRankerCV(2, cv=[([0, 1], [2])]).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+
+
+# --- Ctrl-C
+
+
+def test_control_c_does_not_wait_for_the_other_folds(monkeypatch):
+    done = interrupting(monkeypatch, LinearRanker, "_solve_path")
+    with pytest.raises(KeyboardInterrupt):
+        LinearRankerCV([0.1, 0.01], cv=5).fit(*make_ranking(300, 3, 20, 3))
+    wait_for_threads()
+    assert (done.begun, done.ended) == (1, 0)
+
+
+@pytest.mark.parametrize("where", ["fit", "_solve_path"])
+def test_an_interrupted_refit_leaves_the_last_fit_as_it_was(monkeypatch, where):
+    first, second = (make_ranking(300, 3, 20, 3, seed=seed) for seed in (1, 2))
+    model = LinearRankerCV(3, cv=3).fit(*first)
+    before = dict(vars(model))
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LinearRanker, where, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(alphas=[0.5, 0.25]).fit(*second)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before if name.endswith("_"))

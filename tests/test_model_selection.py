@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from interrupts import interrupting, wait_for_threads
 from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, labels, metrics
 from linrank.model_selection import QueryKFold, QueryShuffleSplit, cross_validate
 from linrank.testing import enumerate_pairs, make_ranking
@@ -190,3 +191,11 @@ def test_progress_over_folds(problem, capsys):
     LinearRankerCV(4, cv=3, verbose=1).fit(*problem)
     err = capsys.readouterr().err
     assert "3 folds x 4 alphas: 12 of 12 fits" in " ".join(err.split())
+
+
+def test_control_c_does_not_wait_for_the_other_folds(monkeypatch):
+    done = interrupting(monkeypatch, LinearRanker, "fit")
+    with pytest.raises(KeyboardInterrupt):
+        cross_validate(LinearRanker(), *make_ranking(300, 3, 20, 3))
+    wait_for_threads()
+    assert (done.begun, done.ended) == (1, 0)

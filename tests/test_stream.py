@@ -218,19 +218,24 @@ print(ranker.coef_.tobytes().hex())
 """
 
 
+def done_of(path):
+    ranker = SGDRanker(alpha=1e-2, steps_per_row=20, random_state=0, average=True)
+    return load_checkpoint(path, ranker._described()).done
+
+
 def test_a_killed_process_ends_with_the_same_bits(tmp_path):
     script, path = tmp_path / "train.py", tmp_path / "stream.npz"
     script.write_text(SCRIPT)
     whole = subprocess.check_output([sys.executable, script, tmp_path / "other.npz", "0"], text=True)
     process = subprocess.Popen([sys.executable, script, path, "0.05"], stdout=subprocess.DEVNULL)
     until = time.perf_counter() + 60
-    while not (path.exists() and load_checkpoint(path, 1000, 1)[1]["done"][1] >= 4):
+    while not (path.exists() and done_of(path)[1] >= 4):
         assert process.poll() is None
         assert time.perf_counter() < until
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    assert load_checkpoint(path, 1000, 1)[1]["done"] != [1, 19]
+    assert done_of(path) != (1, 19)
     assert subprocess.check_output([sys.executable, script, path, "0"], text=True) == whole
 
 
@@ -245,6 +250,134 @@ def test_checkpoints_are_refused_where_they_do_not_fit(problem, tmp_path):
     path.write_bytes(b"nonsense")
     with pytest.raises(DataError, match="cannot be read"):
         stream_ranker().fit_stream(chunks, checkpoint=path)
+
+
+OTHER_STREAMS = {
+    "another file": lambda X, y, qid: (X[::-1].copy(), y, qid),
+    "one value": lambda X, y, qid: (np.where(np.arange(5) == 4, X + (np.arange(len(X)) == 7)[:, None], X), y, qid),
+    "other labels": lambda X, y, qid: (X, y + 1, qid),
+    "other queries": lambda X, y, qid: (X, y, qid + 1),
+    "queries as text": lambda X, y, qid: (X, y, qid.astype(str)),
+    "no queries": lambda X, y, qid: (X, y),
+    "float32": lambda X, y, qid: (X.astype(np.float32), y, qid),
+    "sparse": lambda X, y, qid: (sp.csr_matrix(X), y, qid),
+    "more columns": lambda X, y, qid: (np.c_[X, X], y, qid),
+    "weights": lambda X, y, qid: SimpleNamespace(X=X, y=y, qid=qid, sample_weight=np.full(len(y), 2.0)),
+}
+
+
+@pytest.fixture
+def broken_off(problem, tmp_path):
+    """The chunks of a stream, and its checkpoint after three of them."""
+    chunks, path = cut(problem, 300), tmp_path / "state"
+    with pytest.raises(InterruptedStreamError):
+        stream_ranker().fit_stream(breaking(chunks, 3), checkpoint=path)
+    return chunks, path
+
+
+@pytest.mark.parametrize("kind", [*OTHER_STREAMS, "larger chunks"])
+def test_a_checkpoint_does_not_go_on_with_other_data(problem, broken_off, kind):
+    chunks, path = broken_off
+    change = OTHER_STREAMS.get(kind)
+    other = cut(problem, 400) if change is None else [change(*chunk) for chunk in chunks]
+    before, ranker = path.read_bytes(), stream_ranker()
+    with pytest.raises(DataError, match=r"another stream.*--restart"):
+        ranker.fit_stream(other, checkpoint=path)
+    assert not hasattr(ranker, "coef_")  # an error leaves everything as it was
+    assert path.read_bytes() == before
+    anew = stream_ranker().fit_stream(other, checkpoint=path, resume=False)
+    assert anew.coef_.tobytes() == stream_ranker().fit_stream(other).coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        (lambda: 0, lambda: 1, False),
+        (lambda: 0, lambda: None, False),
+        (lambda: None, lambda: None, True),
+        (lambda: np.int64(3), lambda: 3, True),
+        (lambda: np.random.default_rng(0), lambda: np.random.default_rng(0), True),
+        (lambda: np.random.default_rng(0), lambda: np.random.default_rng(1), False),
+        (lambda: np.random.RandomState(0), lambda: np.random.RandomState(0), True),
+        (lambda: np.random.RandomState(0), lambda: np.random.RandomState(1), False),
+        (lambda: 0, lambda: np.random.RandomState(0), False),
+    ],
+)
+def test_a_checkpoint_does_not_go_on_with_another_seed(problem, tmp_path, first, second, same):
+    chunks, path = cut(problem, 300), tmp_path / "state"
+    with pytest.raises(InterruptedStreamError):
+        stream_ranker(random_state=first()).fit_stream(breaking(chunks, 3), checkpoint=path)
+    if same:
+        stream_ranker(random_state=second()).fit_stream(chunks, checkpoint=path)
+        return
+    with pytest.raises(ParameterError, match="random_state"):
+        stream_ranker(random_state=second()).fit_stream(chunks, checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"average": True}, {"loss": "logistic"}, {"rule": "sgd"}, {"sampling": "balanced"}, {"reservoir": 5},
+        {"steps_per_row": 3}, {"open_queries": 2}, {"decay": 1.0}, {"scale": np.full(5, 2.0)}, {"warm_start": True},
+        {"missing": "zero"}, {"preferences": "chain"}, {"n_steps": 5}, {"C": 2.0}, {"switch": 1},
+    ],
+)  # fmt: skip
+def test_a_checkpoint_does_not_go_on_with_other_parameters(broken_off, options):
+    chunks, path = broken_off
+    with pytest.raises(ParameterError, match=f"{next(iter(options))}=.*same parameters.*--restart"):
+        stream_ranker(**options).fit_stream(chunks, checkpoint=path)
+
+
+def test_long_scales_are_told_apart(tmp_path):
+    X, y, qid = make_ranking(60, 200, 3, 3)
+    chunks, path = [(X, y, qid), (X, y, qid)], tmp_path / "state"
+    scale = np.ones(200)
+    with pytest.raises(InterruptedStreamError):
+        stream_ranker(scale=scale).fit_stream(breaking(chunks, 1), checkpoint=path)
+    with pytest.raises(ParameterError, match="scale="):
+        stream_ranker(scale=np.r_[scale[1:], 2.0]).fit_stream(chunks, checkpoint=path)
+    stream_ranker(scale=scale.copy()).fit_stream(chunks, checkpoint=path)
+
+
+def test_resuming_is_said(broken_off, caplog):
+    chunks, path = broken_off
+    stream_ranker(verbose=0).fit_stream(chunks, checkpoint=path)
+    assert caplog.messages == [f"resuming at step {20 * 900:,} from the checkpoint {path}"]
+    caplog.clear()
+    stream_ranker().fit_stream(chunks, checkpoint=path)
+    assert caplog.messages == []
+
+
+def test_a_checkpoint_of_a_later_pass_is_not_cut_short(broken_off):
+    chunks, path = broken_off
+    reads = iter([chunks, breaking(chunks, 2)])
+    with pytest.raises(InterruptedStreamError):
+        stream_ranker().fit_stream(lambda: next(reads), passes=3, checkpoint=path)
+    with pytest.raises(ParameterError, match="is of pass 2"):
+        stream_ranker().fit_stream(chunks, passes=1, checkpoint=path)
+    assert stream_ranker().fit_stream(chunks, passes=2, checkpoint=path).n_iter_ == 2 * 20 * 2000
+
+
+def test_a_checkpoint_goes_on_with_rows_of_zeros_and_columns_by_name(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y, qid = make_ranking(120, 3, 1, 3)
+    for kind in (
+        lambda X: pandas.DataFrame(X, columns=["a", "b", "c"]),
+        lambda X: sp.csr_matrix(0 * X),
+        np.asfortranarray,
+    ):
+        chunks, path = [(kind(X[k : k + 40]), y[k : k + 40], qid[k : k + 40]) for k in (0, 40, 80)], tmp_path / "state"
+        with pytest.raises(InterruptedStreamError):
+            stream_ranker().fit_stream(breaking(chunks, 2), checkpoint=path)
+        resumed = stream_ranker().fit_stream(chunks, checkpoint=path)
+        assert resumed.coef_.tobytes() == stream_ranker().fit_stream(chunks).coef_.tobytes()
+
+
+def test_an_empty_stream_beside_a_checkpoint(broken_off):
+    _, path = broken_off
+    for options in ({}, {"warm_start": False}):
+        with pytest.raises(DataError, match="no row"):
+            stream_ranker(**options).fit_stream([], checkpoint=path)
 
 
 def test_bad_chunks_are_named_and_leave_the_ranker_alone(problem):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from ._checks import check_features, check_weights
 from ._errors import DataError
 from ._folds import Fold, folds_by
 from ._preferences import FloatArray
-from .engines.local import count_threads
+from ._threads import map_in_threads
 from .rankers import LinearRanker
 
 logger = logging.getLogger("linrank")
@@ -167,8 +166,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             one = self._ranker().fit(inside, positive[train], sample_weight=weight[train])
             return one.predict(X[test]) - _between(one.predict(inside), positive[train], weight[train])
 
-        with ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:
-            scores = np.concatenate(list(pool.map(run, folds)))
+        scores = np.concatenate(map_in_threads(run, folds, self.n_jobs))
         return centre, np.concatenate([test for _, test in folds]), scores
 
     def _keep(self, ranker: LinearRanker, centre: float, sigmoid: Sigmoid) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,8 +17,8 @@ from ._missing import learn_missing
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import PathProgress
+from ._threads import map_in_threads
 from .engines._matrix import predict
-from .engines.local import count_threads
 from .metrics import Metric, parse
 from .metrics._names import OVER_PREFERENCES
 from .metrics._pairs import TIE_VALUE, accuracy_of
@@ -29,7 +28,7 @@ from .rankers import LinearRanker
 STRONGEST, WEAKEST = 10.0, 1e-5
 FITTED = (
     *("coef_", "scale_", "objective_", "gap_", "n_iter_", "history_", "status_", "n_features_in_"),
-    *("n_rows_", "n_queries_", "n_pairs_", "fill_"),
+    *("n_rows_", "n_queries_", "n_pairs_", "fill_", "feature_names_in_", "fitted_with_qid_"),
 )
 
 
@@ -128,20 +127,18 @@ class LinearRankerCV(LinearPredictor):
         if data.y is None and not (metric is None or _over_the_data(metric)):
             raise DataError(f"metric={self.metric!r} needs y: give y, or choose by 'pairwise_accuracy'.")
         progress = PathProgress(self.verbose, len(folds), alphas.size)
-        with progress, ThreadPoolExecutor(count_threads(self.n_jobs)) as pool:
-            jobs = [pool.submit(self._follow, alphas, metric, *fold, progress) for fold in folds]
-            paths = [job.result() for job in jobs]
+        with progress:
+            paths = map_in_threads(lambda fold: self._follow(alphas, metric, *fold, progress), folds, self.n_jobs)
         if not all(path.converged for path in paths):
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        self.cv_results_ = _summary(alphas, paths)
-        self.alpha_ = float(alphas[self._choose(metric is None or metric.greater_is_better)])
-        final = self._ranker(self.alpha_).set_params(n_jobs=self.n_jobs, verbose=self.verbose).fit(X, y, qid, **given)
-        for name in FITTED:
-            setattr(self, name, getattr(final, name))
-        if hasattr(final, "feature_names_in_"):
-            self.feature_names_in_ = final.feature_names_in_
-        self.fitted_with_qid_ = final.fitted_with_qid_
+        results = _summary(alphas, paths)
+        alpha = float(alphas[self._choose(results, metric is None or metric.greater_is_better)])
+        final = self._ranker(alpha).set_params(n_jobs=self.n_jobs, verbose=self.verbose).fit(X, y, qid, **given)
+        found = {name: getattr(final, name) for name in FITTED if hasattr(final, name)}
+        self.__dict__.update(found, alpha_=alpha, cv_results_=results)  # all in one step: Ctrl-C comes before or after
+        if "feature_names_in_" not in found:
+            self.__dict__.pop("feature_names_in_", None)  # of a fit before
         self._remember(data, plain_qid=plain_qid)
         return self
 
@@ -190,9 +187,9 @@ class LinearRankerCV(LinearPredictor):
         known = values[~np.isnan(values)]
         return float(known.mean()) if known.size else np.nan
 
-    def _choose(self, greater_is_better: bool) -> int:
+    def _choose(self, results: dict[str, Any], greater_is_better: bool) -> int:
         sign = 1.0 if greater_is_better else -1.0
-        mean, error = sign * self.cv_results_["mean_score"], self.cv_results_["standard_error"]
+        mean, error = sign * results["mean_score"], results["standard_error"]
         if np.all(np.isnan(mean)):
             raise DataError(f"metric={self.metric!r} is not defined in any fold: choose another, or use fewer folds.")
         best = int(np.nanargmax(mean))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,20 @@ def make_seed(random_state: Any) -> int:
         raise ParameterError(f"random_state={random_state!r} is no seed: give an int, a Generator or None.") from None
     high, low = source.randint(0, 2**32, 2, dtype=np.uint64)
     return int(high) << 32 | int(low)
+
+
+def describe_seed(random_state: Any) -> Any:
+    """The seed as text or a number: of a generator a hash of its state, in which the next seed lies."""
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return random_state
+    if isinstance(random_state, np.random.Generator):
+        state = random_state.bit_generator.state
+    elif isinstance(random_state, np.random.RandomState):
+        state = random_state.get_state(legacy=False)
+    else:
+        return repr(random_state)  # `make_seed` will say what is wrong with it
+    digest = hashlib.sha256(json.dumps(state, default=lambda value: value.tolist(), sort_keys=True).encode())
+    return f"a {type(random_state).__name__} in state {digest.hexdigest()[:16]}"
 
 
 def hold_out(data: RankingData, fraction: float, seed: int) -> tuple[RankingData, RankingData]:

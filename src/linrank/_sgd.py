@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import validate_data
 
-from ._checkpoint import load_checkpoint, plain, save_checkpoint
+from ._checkpoint import ANEW, Saved, load_checkpoint, plain, save_checkpoint
 from ._checks import check_choice
 from ._data import RankingData
-from ._descend import OTHER_STREAM, Run, hold_out, make_seed
+from ._descend import OTHER_STREAM, Run, describe_seed, hold_out, make_seed
 from ._errors import DataError, ParameterError
 from ._labels import are_labels, split_labels
 from ._missing import MISSING, fill_missing, learn_missing
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import Progress
-from ._stream import Chunks, OpenQueries, Stream, check_chunk, numbered_chunks
+from ._stream import Chunks, OpenQueries, Stream, check_chunk, fingerprint, numbered_chunks
 from .engines import LocalEngine
 from .rankers import _check_number
 from .solvers import Status
@@ -113,7 +113,7 @@ class SGDRanker(LinearPredictor):
     __metadata_request__partial_fit = {"qid": True}  # noqa: RUF012
 
     query_weighting = "pairs"
-    _stream: Stream | None
+    _stream: Stream | None = None
 
     def __init__(
         self,
@@ -228,31 +228,42 @@ class SGDRanker(LinearPredictor):
         checkpoint : path, optional
             A file to keep after each chunk, and to delete at the end. It holds everything that the rest depends on.
         resume : bool, default=True
-            Go on from the checkpoint if there is one: chunks already seen are read but not used again, and the weights
-            end with the same bits as without the interruption. False begins anew.
+            Go on from the checkpoint if there is one, with a message to the logger "linrank": chunks already seen are
+            read but not used again, and the weights end with the same bits as without the interruption. Refused where
+            a parameter other than `verbose`, or the first chunk, is not what it was. False begins anew.
         """
+        path = None if checkpoint is None else Path(checkpoint)
+        self._follow(chunks, passes, path, resume)
+        if path is not None:
+            path.unlink(missing_ok=True)
+        return self
+
+    def _follow(self, chunks: Chunks, passes: int, path: Path | None, resume: bool) -> None:
+        """Train on a stream, and keep its checkpoint, if there is to be one, even at the end."""
         rule = self._check_parameters()
         _check_whole("passes", passes, least=1)
-        path = None if checkpoint is None else Path(checkpoint)
-        done = self._resume(path) if resume and path is not None and path.exists() else None
-        if done is None and not self.warm_start:
+        parameters = self._described()
+        saved = load_checkpoint(path, parameters) if resume and path is not None and path.exists() else None
+        if saved is not None and saved.done[0] >= passes:
+            raise ParameterError(f"The checkpoint {path} is of pass {saved.done[0] + 1}, not {passes}: raise passes.")
+        if saved is None and not self.warm_start:
             self._stream = None
-        last_pass = 0 if done is None else done[0]
+        first, last_pass = None, 0
         with Progress(self.verbose, "a stream of chunks") as progress:
-            for here, (X, y, qid, weight) in numbered_chunks(chunks, int(passes)):
-                if done is not None and here <= done:
+            for here, chunk in numbered_chunks(chunks, int(passes)):
+                if saved is not None and first is None:
+                    first, last_pass = self._resume(saved, chunk, path), saved.done[0]
+                if saved is not None and here <= saved.done:
                     continue
                 if here[0] > last_pass and self._stream is not None:
                     self._stream = self._stream.closed()  # a query that ends a pass does not go on in the next one
                 last_pass = here[0]
-                stream = self._learn(rule, X, y, qid, weight, None, progress)
+                stream = self._learn(rule, *chunk, None, progress)
                 if path is not None:
-                    save_checkpoint(path, stream, {"done": here, **self._about()})
+                    first = first or fingerprint(*chunk)
+                    save_checkpoint(path, Saved(stream, here, first, self._names()), parameters)
         if self._stream is None:
             raise DataError("The stream holds no row: give at least one chunk of (X, y, qid).")
-        if path is not None:
-            path.unlink(missing_ok=True)
-        return self
 
     def _learn(
         self,
@@ -336,29 +347,29 @@ class SGDRanker(LinearPredictor):
             raise ParameterError(f"scale has shape {scale.shape}, but X has {n_features} features: give one for each.")
         return scale
 
-    def _about(self) -> dict[str, Any]:
-        """What a checkpoint says of the ranker: parameters that the weights depend on, and names of features."""
-        own = {k: v for k, v in self.get_params().items() if k not in ("verbose", "random_state", "warm_start")}
-        return {"parameters": plain(own), "names": [str(name) for name in getattr(self, "feature_names_in_", [])]}
+    def _described(self) -> dict[str, Any]:
+        """The parameters as a checkpoint holds them: all but `verbose`."""
+        own = {name: value for name, value in self.get_params().items() if name != "verbose"}
+        described: dict[str, Any] = plain({**own, "random_state": describe_seed(self.random_state)})
+        return described
 
-    def _resume(self, path: Path) -> tuple[int, int]:
-        """Take up everything from a checkpoint; returns the last chunk that it has seen."""
-        stream, about = load_checkpoint(path, int(self.reservoir), int(self.open_queries))
-        written = about["parameters"]
-        for name, value in self._about()["parameters"].items():
-            if written.get(name) != value:
-                raise ParameterError(
-                    f"The checkpoint {path} was written with {name}={written.get(name)!r}, not {value!r}: "
-                    "use the same parameters, or resume=False to begin anew."
-                )
-        self._keep(stream)
+    def _names(self) -> list[str]:
+        return [str(name) for name in getattr(self, "feature_names_in_", [])]
+
+    def _resume(self, saved: Saved, chunk: tuple[Any, Any, Any, Any], path: Path | None) -> str:
+        """Take up everything from a checkpoint, if the stream begins as its own did; returns that chunk's hash."""
+        if fingerprint(*chunk) != saved.first:
+            raise DataError(
+                f"The checkpoint {path} is of another stream, whose first chunk is not that of this one: give the same "
+                f"data in the same chunks, or {ANEW}."
+            )
+        self._keep(saved.stream)
         self.objective_, self.status_, self.history_ = np.nan, str(Status.FINISHED), []
         self.n_features_in_ = self.coef_.size
-        if about["names"]:
-            self.feature_names_in_ = np.array(about["names"], dtype=object)
-        number_of_pass, number = about["done"]
-        logger.info("resuming from %s after pass %d, chunk %d", path, number_of_pass + 1, number + 1)
-        return number_of_pass, number
+        if saved.names:
+            self.feature_names_in_ = np.array(saved.names, dtype=object)
+        logger.warning("resuming at step %s from the checkpoint %s", f"{self.t_:,}", path)
+        return saved.first
 
     def _check_parameters(self) -> StepRule:
         """Refuse what cannot be meant; returns the rule of the steps."""

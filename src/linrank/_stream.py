@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -10,10 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import check_features, encode_queries
+from ._checks import check_features, check_utilities, check_weights, encode_queries
 from ._data import RankingData, _check_rows
 from ._descend import Run, check_finite
 from ._errors import DataError, NoPairsError, ParameterError
+from ._labels import split_labels
 from ._preferences import FloatArray
 from ._progress import Progress
 from .kernels.random import fill_units
@@ -58,6 +61,22 @@ def check_chunk(
     v = np.ones(n_rows) if grades.v is None else grades.v
     u = np.ones(n_rows) if grades.u is None else grades.u[grades.query]
     return Chunk(X, values, grades.query, ids, v, u)
+
+
+def fingerprint(X: Any, y: Any, qid: Any, sample_weight: Any) -> str:
+    """A hash of a chunk as it is given, by which a stream is known again."""
+    X = check_features(X, allow_nan=True)
+    y, qid = split_labels(y, qid)
+    query, ids = encode_queries(qid, X.shape[0])
+    entries = (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)) if sp.issparse(X) else (X,)
+    given = [*entries, query]
+    given += [] if y is None else [check_utilities(y, X.shape[0])]
+    given += [] if sample_weight is None else [check_weights("sample_weight", sample_weight, X.shape[0])]
+    digest = hashlib.sha256(json.dumps([qid is None, [_key(name) for name in ids.tolist()]]).encode())
+    for array in given:
+        digest.update(f"{array.dtype} {array.shape} ".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _key(name: Any) -> str:

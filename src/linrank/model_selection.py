@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ._errors import DataError, ParameterError
 from ._folds import Fold, balanced, folds_by, rows_of
 from ._labels import split_labels
 from ._preferences import FloatArray
-from .engines.local import count_threads
+from ._threads import map_in_threads
 from .metrics import Metric, parse
 from .metrics._scorer import as_trained, predict_scores
 
@@ -200,8 +199,7 @@ def cross_validate(
         found = [float(judge(values[test], scores, ids)) for judge in own]
         return found, middle - begin, time.perf_counter() - middle, fitted
 
-    with ThreadPoolExecutor(count_threads(n_jobs)) as pool:
-        found, fit_time, score_time, fitted = zip(*pool.map(run, folds), strict=True)
+    found, fit_time, score_time, fitted = zip(*map_in_threads(run, folds, n_jobs), strict=True)
     result = {f"test_{name}": column for name, column in zip(judges, np.array(found).T, strict=True)}
     result |= {"fit_time": np.array(fit_time), "score_time": np.array(score_time)}
     return result | ({"estimator": list(fitted)} if return_estimator else {})

@@ -85,6 +85,62 @@ def test_interruptions(run, files, tmp_path, monkeypatch):
     assert os.listdir() == ["out"]
 
 
+def test_an_interruption_after_the_model_was_written_says_so(run, files, tmp_path, monkeypatch):
+    def interrupt(self, X):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_files.Loaded, "score", interrupt)
+    result = run("train", files.train, "-o", "m.json", "--valid", files.vali, code=130)
+    assert result.stderr == "Interrupted: m.json was written before that.\n"
+    assert "linrank" in (tmp_path / "m.json").read_text()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_interruption_of_tune_says_what_it_left(run, files, tmp_path, monkeypatch, when):
+    """Ctrl-C just before, or just after, the model takes its place."""
+    (tmp_path / "m.json").write_text("old")
+    move = os.replace
+
+    def replace(*names):
+        if when == "after":
+            move(*names)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", replace)
+    result = run("tune", files.train, "-o", "m.json", "--alphas", "2", "--cv", "2", code=130)
+    said = {"before": "files are as they were before", "after": "m.json was written before that"}
+    assert result.stderr == f"Interrupted: {said[when]}.\n"
+    assert ((tmp_path / "m.json").read_text() == "old") == (when == "before")
+    assert os.listdir() == ["m.json"]
+
+
+FULL = "cannot be written, as the disk is full: free some space and try again.\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["convert", "TRAIN", "out"], ["convert", "TRAIN", "out.csv"], ["convert", "TRAIN", "out.parquet"],
+        ["convert", "TRAIN", "out.gz"], ["convert", "MODEL", "out"], ["predict", "MODEL", "TRAIN", "-o", "out"],
+        ["train", "TRAIN", "-o", "m.json", "--stream", "--checkpoint", "out"], ["tune", "TRAIN", "-o", "out"],
+        ["evaluate", "MODEL", "TRAIN", "--per-query", "out"], ["export", "MODEL", "--to", "sql", "-o", "out"],
+    ],
+)  # fmt: skip
+def test_a_full_disk_below_a_file_names_the_file(run, files, monkeypatch, words):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    given = [{"TRAIN": files.train, "MODEL": files.model}.get(word, word) for word in words]
+    name = next(word for word in given if word.startswith("out"))
+    assert run(*given, code=1).stderr == f"Error: {name} {FULL}"
+    assert os.listdir() == []
+
+
+def test_a_full_device_is_not_standard_output(run, files):
+    assert run("convert", files.train, "/dev/full", code=1).stderr == f"Error: /dev/full {FULL}"
+
+
 def test_surprises_are_sentences_too(run, files, monkeypatch):
     def surprise(self, X):
         raise ZeroDivisionError("by\n zero")

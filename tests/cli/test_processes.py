@@ -170,3 +170,51 @@ def test_control_c(files, tmp_path):
     assert process.returncode == 130
     assert output.read_text() == "before"
     assert os.listdir(tmp_path) == ["m.json"]
+
+
+LIMITED = """
+import os, resource, sys
+from linrank.cli import cli
+try:
+    cli.main(sys.argv[1:])  # all is compiled now, and the compiler's own files are written
+except SystemExit as done:
+    assert not done.code
+os.remove("m" if os.path.exists("m") else "out")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("words", ["convert data.txt out", "train data.txt -o m --stream --checkpoint out"])
+def test_a_file_that_the_system_cuts_short_is_named(tmp_path, words):
+    """It refuses bytes beyond 1000, as it does on a full disk."""
+    row = " ".join(f"{j}:0.{j}" for j in range(1, 200))
+    (tmp_path / "data.txt").write_text("".join(f"{k % 3} qid:1 {row}{k}\n" for k in range(60)))
+    code = [sys.executable, "-c", LIMITED, *words.split()]
+    done = subprocess.run(code, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert done.stderr == "Error: out cannot be used (File too large): check it and try again.\n"
+    assert done.returncode == 1
+    assert os.listdir(tmp_path) == ["data.txt"]
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_control_c_in_tune_does_not_wait_for_the_folds(files, tmp_path, rounds):
+    """A path of 100,000 alphas would take an hour; the process ends by itself, and says so."""
+    output = tmp_path / "m.json"
+    process = subprocess.Popen(
+        [*COMMAND, "tune", files.train, "-o", str(output), "--alphas", "100000", "-v"],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    try:
+        for _ in range(rounds):
+            while "fits" not in (line := process.stderr.readline()):
+                assert line
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert "Interrupted: files are as they were before." in said.splitlines()
+    assert "Traceback" not in said
+    assert process.returncode == 130
+    assert os.listdir(tmp_path) == []

@@ -1,6 +1,9 @@
 """`linrank train` and `tune`."""
 
+import errno
 import json
+import os
+import re
 
 import numpy as np
 import pytest
@@ -247,3 +250,56 @@ def test_tune(run, files):
     assert found["chosen"] in found["path"]["alpha"]
     assert "--alphas" in run("tune", files.train, "--alphas", "x", code=2).stderr
     assert "sgd" in run("tune", files.train, "--solver", "sgd", code=2).stderr
+
+
+def test_a_stream_resumes_aloud_refuses_other_data_and_restarts(run, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "CHUNK_BYTES", 3000)
+    words = ["--stream", "--seed", "2", "--alpha", "0.01", "--checkpoint", "state"]
+    run("train", files.train, "-o", "whole.json", *words)
+    learn, calls = SGDRanker._learn, []
+
+    def interrupted(self, *arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return learn(self, *arguments)
+
+    monkeypatch.setattr(SGDRanker, "_learn", interrupted)
+    result = run("train", files.train, "-o", "m.json", *words, code=130)
+    assert result.stderr == "Interrupted: state was written before that.\n"
+    assert sorted(os.listdir()) == ["state", "whole.json"]
+    state = (tmp_path / "state").read_bytes()
+    assert "another stream" in run("train", files.vali, "-o", "m.json", *words, code=1).stderr
+    assert "random_state=2, not 3" in run("train", files.train, "-o", "m.json", *words, "--seed", "3", code=1).stderr
+    assert (tmp_path / "state").read_bytes() == state
+    result = run("train", files.train, "-o", "m.json", *words)
+    assert re.fullmatch(r"Warning: resuming at step \d+ from the checkpoint state\.\n", result.stderr)
+    assert sorted(os.listdir()) == ["m.json", "whole.json"]
+    assert np.array_equal(linrank.load("m.json").coef_, linrank.load("whole.json").coef_)
+    (tmp_path / "state").write_bytes(state)
+    result = run("train", files.vali, "-o", "vali.json", *words, "--restart")
+    assert result.stderr == ""
+    assert "state" not in os.listdir()
+
+
+def test_a_checkpoint_outlives_a_model_that_cannot_be_written(run, files, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    words = ["train", files.train, "-o", "m.json", "--stream", "--seed", "2", "--checkpoint", "state"]
+    monkeypatch.setattr("linrank.cli._trainer.dumps", full)
+    run(*words, code=1)
+    assert os.listdir() == ["state"]
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert "resuming at step" in run(*words).stderr
+    assert os.listdir() == ["m.json"]
+
+
+def test_options_of_checkpoints(run, files):
+    stream = ["train", files.train, "-o", "m.json", "--stream"]
+    assert "name it with --checkpoint" in run(*stream, "--restart", code=2).stderr
+    assert "same file" in run(*stream, "--checkpoint", "./m.json", code=2).stderr
+    assert "add --stream" in run(*stream[:-1], "--solver", "sgd", "--checkpoint", "s", "--restart", code=2).stderr
+    assert "none" in run(*stream, "--checkpoint", "none/state", code=1).stderr
+    assert os.listdir() == []

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linrank import DataError, LinearRanker, ParameterError, RankingData
+from linrank import DataError, LinearRanker, RankingData
 from linrank.engines import LocalEngine, _matrix
-from linrank.engines.local import count_threads
 from linrank.losses import LOSSES
 from linrank.testing import make_ranking
 
@@ -137,15 +136,6 @@ def test_an_interruption_reaches_copies_and_samples(monkeypatch):
             one.map(work, range(100))
             assert len(ran) <= 2  # each thread was at one block
             engine._open.set()
-
-
-def test_numbers_of_threads():
-    assert count_threads(None) == 1
-    assert count_threads(3) == 3
-    assert count_threads(-1) >= 1
-    for wrong in (0, True, 1.5, "2"):
-        with pytest.raises(ParameterError, match="n_jobs"):
-            count_threads(wrong)
 
 
 def test_scores_of_another_number_of_features_are_refused():

@@ -20,8 +20,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold
 
 import linrank
-from linrank import LinearRanker, LinearRankerCV, LinrankError, ModelFileError
-from linrank.io import Model, _files, read_model
+from linrank import LinearRanker, LinearRankerCV, LinrankError, ModelFileError, _files
+from linrank.io import Model, read_model
 from linrank.io._document import dumps, loads
 from linrank.solvers import Bundle, Newton
 from linrank.testing import make_ranking

@@ -25,13 +25,16 @@ class Interrupted(click.ClickException):
     def __init__(self) -> None:
         super().__init__("Interrupted")
 
-    def show(self, file: Any = None) -> None:
-        """One line."""
-        click.echo("Interrupted: files are as they were before.", err=True)
-
 
 def guarded(run: Callable[[], Any], debug: bool) -> int:
     """Run a command line; returns its exit code."""
+    from .._files import watching
+
+    with watching() as replaced:
+        return _guarded(run, debug, replaced)
+
+
+def _guarded(run: Callable[[], Any], debug: bool, replaced: Callable[[], list[str]]) -> int:
     listener = Listener()
     try:
         make_streams_lenient()
@@ -39,17 +42,17 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
             code = run()
             sys.stdout.flush()
         return int(code or 0)
+    except (Interrupted, click.Abort, KeyboardInterrupt):
+        return _interrupted(replaced())
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return _interrupted()
     except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
         _drop_output()
         return 1
     except Exception as error:
         if listener.heard:  # and taken for something else on its way
-            return _interrupted()
+            return _interrupted(replaced())
         _drop_output(error)
         if debug:
             raise
@@ -57,10 +60,17 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
         return 1
 
 
-def _interrupted() -> int:
+def _interrupted(replaced: list[str]) -> int:
     sys.unraisablehook = lambda _: None  # objects that were cut off while being made complain when they are dropped
-    Interrupted().show()
+    click.echo(f"Interrupted: {_state(replaced)}.", err=True)
     return Interrupted.exit_code
+
+
+def _state(replaced: list[str]) -> str:
+    """What an interrupted command leaves behind."""
+    if not replaced:
+        return "files are as they were before"
+    return f"{' and '.join(replaced)} {'was' if len(replaced) == 1 else 'were'} written before that"
 
 
 def _drop_output(error: Exception | None = None) -> None:

@@ -13,12 +13,12 @@ import click
 import numpy as np
 
 from .._errors import DataError, ParameterError
+from .._files import replacing
 from .._missing import replace_missing
 from .._preferences import FloatArray
 from ..engines._matrix import predict
 from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
-from ..io._files import replacing
 from ..io._streams import name_of
 from ..io.read import read_file
 from ._options import Reading
@@ -189,15 +189,8 @@ def writing(path: str | None) -> Iterator[BinaryIO]:
         yield out
         out.flush()
         return
-    try:
-        with replacing(path) as file:
-            yield file
-    except OSError as error:
-        if error.errno is not None and error.filename is None:
-            error.filename = path
-        elif error.filename is not None and os.fsdecode(error.filename).endswith(".part"):
-            error.filename = path  # the file beside it, of which nobody knows
-        raise
+    with replacing(path) as file:
+        yield file
 
 
 def is_model(path: str) -> bool:

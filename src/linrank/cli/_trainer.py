@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,7 +18,7 @@ from ._options import Exact, Reading
 from ._training import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
 
 ONLY_EXACT = ("query_weighting", "tol", "max_iter")
-ONLY_STREAM = ("passes", "checkpoint", "steps_per_row", "reservoir", "open_queries")
+ONLY_STREAM = ("passes", "checkpoint", "restart", "steps_per_row", "reservoir", "open_queries")
 NOT_STREAM = ("n_steps", "early_stopping", "validation_fraction", "pairs", "query_weights", "start")
 
 
@@ -47,6 +48,9 @@ class Trainer:
         self, alpha: float | None, exact: Exact, stochastic: Any, source: Any, reading: Reading, verbose: int
     ) -> None:
         self.source, self.reading = source, reading
+        self.checkpoint = None if source.checkpoint is None else Path(source.checkpoint)
+        if source.restart and self.checkpoint is None:
+            raise click.UsageError("--restart leaves a checkpoint aside: name it with --checkpoint.")
         parameters, of_sgd, of_source = exact_parameters(exact), given(stochastic), given(source)
         self.sgd = source.stream or parameters.get("solver") == "sgd"
         if source.stream and parameters.get("solver", "sgd") != "sgd":
@@ -108,8 +112,13 @@ class Trainer:
             return counted.through(stream(path, self.reading, *options), first_pass=False)
 
         ranker = SGDRanker(**self.parameters)
-        ranker.fit_stream(open_again, passes=passes, checkpoint=self.source.checkpoint)
+        ranker._follow(open_again, passes, self.checkpoint, resume=not self.source.restart)
         return ranker, {"rows": counted.rows, "features": counted.features, "queries": counted.queries or 1}
+
+    def drop_checkpoint(self) -> None:
+        """Delete a stream's checkpoint: its model is written, so nothing is lost."""
+        if self.checkpoint is not None:
+            self.checkpoint.unlink(missing_ok=True)
 
     def loaded(self, ranker: Any) -> Loaded:
         """The ranker as if read from a file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,7 @@ class Source:
     stream: bool = False
     passes: int | None = None
     checkpoint: str | None = None
+    restart: bool | None = None
 
 
 source_options = gathered(
@@ -88,6 +90,7 @@ source_options = gathered(
     click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
     click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
     click.option("--checkpoint", metavar="FILE", help="Keep a stream's state here, and go on from it if it exists."),
+    click.option("--restart", is_flag=True, default=None, help="Begin anew, whatever the checkpoint says."),
 )  # fmt: skip
 
 
@@ -133,6 +136,9 @@ def train(
 
     check_early(output, data, valid, as_json=as_json)
     checked(judging.metric or OF_GRADES, judging)  # a name that is not known is told now
+    check_early(source.checkpoint)
+    if source.checkpoint is not None and os.path.realpath(source.checkpoint) == os.path.realpath(output):
+        raise click.UsageError("--checkpoint and -o name the same file: the model would be lost with the checkpoint.")
     trainer = Trainer(alpha, exact, stochastic, source, reading, verbosity.level())
     out = _report.console(err=output == "-")
     report: dict[str, Any] = {"data": {"path": data}}
@@ -144,6 +150,7 @@ def train(
         report["data"] |= _describe(rows, trainer, None if as_json else out, data)
         ranker = trainer.fit(rows)
     write_model(ranker, trainer.names, output)
+    trainer.drop_checkpoint()
     report["model"] = {"path": output, **trainer.facts(ranker)}
     if not as_json:
         _report.show_facts(out, output, trainer.lines(ranker))

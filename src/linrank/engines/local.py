@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import ThreadpoolController
 
 from .._data import RankingData
-from .._errors import ParameterError
 from .._preferences import FloatArray
+from .._threads import count_threads, give_up_if_stopped, one_blas_thread
 from ..losses import Curvature, Loss, LossPoint
 from ._matrix import as_matrix
 
@@ -29,46 +27,9 @@ MAX_HESSIAN = 1000
 LARGEST_RANKING = 1 << 23
 
 
-def count_threads(n_jobs: int | None) -> int:
-    """Number of threads meant by n_jobs: None is 1, negative numbers count from all cores down."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ParameterError(f"n_jobs={n_jobs!r} is not a number of threads: use None, 1, 2, ... or -1 for all.")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
-
-
 def overflow_ignored() -> Any:
     """No warnings of overflow while solvers run: they look at what they get, and say what to do about it."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-
-class _OneBlasThread:
-    """Keeps BLAS on one thread while any engine is entered; the last one out restores what was before."""
-
-    def __init__(self) -> None:
-        self._lock, self._users = threading.Lock(), 0
-        self._controller: Any = None  # made once: finding the libraries takes longer than a small fit
-        self._limits: Any = None
-
-    def enter(self) -> None:
-        """Count one engine more."""
-        with self._lock:
-            if self._users == 0:
-                self._controller = self._controller or ThreadpoolController()
-                self._limits = self._controller.limit(limits=1, user_api="blas")
-            self._users += 1
-
-    def leave(self) -> None:
-        """Count one engine less."""
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._limits.restore_original_limits()
-
-
-_one_blas_thread = _OneBlasThread()
 
 
 class LocalEngine:
@@ -92,23 +53,32 @@ class LocalEngine:
 
     def __enter__(self) -> LocalEngine:
         self._open.set()
-        _one_blas_thread.enter()
-        if self.n_threads > 1 or not self._quick:
-            self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank")
+        try:
+            one_blas_thread.enter(self)
+            if self.n_threads > 1 or not self._quick:
+                self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank")
+        except BaseException:  # an interrupt: nobody will leave
+            one_blas_thread.leave(self)
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._open.clear()
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
-        self._rounded, self._tried = None, False
-        _one_blas_thread.leave()
+        try:
+            self._open.clear()
+            if self._pool is not None:
+                self._pool.shutdown(wait=False, cancel_futures=True)
+                self._pool = None
+            self._rounded, self._tried = None, False
+            one_blas_thread.leave(self)
+        except BaseException:  # an interrupt: it may have come in the middle of leaving
+            one_blas_thread.leave(self)
+            raise
 
     def map(self, function: Callable[[int], Any], blocks: Iterable[int]) -> list[Any]:
         """Apply the function to block numbers on the pool; answers in their order."""
+        give_up_if_stopped()
         todo = list(blocks)
         if self._pool is None or (self._quick and len(todo) == 1):
             return [function(block) for block in todo]

@@ -9,7 +9,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from .._errors import ParameterError
-from ._files import PathLike, replacing
+from .._files import PathLike, replacing
 from .dataset import Dataset, utf8
 from .write import ROWS, _packed, _short, _texts
 

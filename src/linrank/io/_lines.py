@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import FileFormatError
-from ..engines.local import count_threads
+from .._threads import count_threads
 from ..kernels import svmlight as kernels
 from ..kernels.text import Counts, Entries, Rows, Rules, empty_rows, gather, measure
 from ._numbers import shortened

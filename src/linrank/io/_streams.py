@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import FileFormatError, LinrankError, ParameterError
+from .._files import PathLike
 from ..kernels.text import last_line_end
-from ._files import PathLike
 
 Source = PathLike | BinaryIO
 Text = NDArray[np.uint8]

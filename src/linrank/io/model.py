@@ -9,9 +9,9 @@ import os
 from typing import Any
 
 from .._errors import ModelFileError
+from .._files import PathLike, replacing
 from . import _foreign
 from ._document import dumps, loads
-from ._files import PathLike, replacing
 from ._model import Model
 
 __all__ = ["Model", "load", "read_model", "save"]

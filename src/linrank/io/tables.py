@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._errors import DataError, FileFormatError, LinrankError
+from .._files import PathLike
 from .._preferences import FloatArray
 from ._columns import Columns, dataset
-from ._files import PathLike
 from ._streams import Source, name_of, reading
 from .dataset import Dataset
 from .frames import FrameTable

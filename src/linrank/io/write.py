@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._checks import check_features, encode_queries
 from .._errors import DataError, ParameterError
-from ._files import PathLike, replacing
+from .._files import PathLike, replacing
 from ._streams import zstd
 from .dataset import Dataset, utf8
 from .tables import ROLES, pyarrow

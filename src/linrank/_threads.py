@@ -1,0 +1,150 @@
+"""Threads: how many, work in several of them that can be interrupted, and BLAS kept to one."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ._errors import ParameterError
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Number of threads meant by n_jobs: None is 1, negative numbers count from all cores down."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ParameterError(f"n_jobs={n_jobs!r} is not a number of threads: use None, 1, 2, ... or -1 for all.")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+class Stopped(BaseException):
+    """Raised in a thread whose answer nobody waits for any more; no `except Exception` must go on in spite of it."""
+
+
+class _Stop:
+    """Whether a thread is to give up: where its own pool, or one that this pool works for, was told so."""
+
+    def __init__(self, outer: _Stop | None) -> None:
+        self._outer, self._event = outer, threading.Event()
+
+    def set(self) -> None:
+        self._event.set()
+
+    def is_set(self) -> bool:
+        return self._event.is_set() or (self._outer is not None and self._outer.is_set())
+
+
+class _Here(threading.local):
+    stop: _Stop | None = None
+
+
+_here = _Here()
+
+
+def give_up_if_stopped() -> None:
+    """End this thread's work if nobody waits for it; long work asks now and then."""
+    if _here.stop is not None and _here.stop.is_set():
+        raise Stopped
+
+
+def map_in_threads(function: Callable[[Item], Answer], items: Iterable[Item], n_jobs: int | None) -> list[Answer]:
+    """The function's answers, in order. Ctrl-C, and an error in one of the threads, are raised at once.
+
+    What has not begun is then left out, and what runs ends when it next asks `give_up_if_stopped`. Even one item is
+    worked on in a thread: this one stays free to be interrupted.
+    """
+    stop = _Stop(_here.stop)
+
+    def work(item: Item) -> Answer:
+        _here.stop = stop
+        give_up_if_stopped()
+        return function(item)
+
+    pool = ThreadPoolExecutor(count_threads(n_jobs), thread_name_prefix="linrank-map")
+    try:
+        return [job.result() for job in [pool.submit(work, item) for item in items]]
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+class OneBlasThread:
+    """Keeps BLAS on one thread while anybody holds it; the last one to leave restores what was before.
+
+    Ctrl-C may strike anywhere, also in `enter` and `leave`. So `leave` may follow wherever either was cut off: its
+    steps can be repeated, and what was before is noted before it is changed. A holder that is garbage has left.
+    """
+
+    def __init__(self) -> None:
+        self._controller: Any = None  # made once: finding the libraries takes longer than a small fit
+        self._before: list[tuple[Any, int]] | None = None  # each library's threads, while they are limited
+        self._limited = False  # whether all of them are on one thread
+        self._holders: dict[int, tuple[int, weakref.finalize[..., Any]]] = {}  # the thread of each, by its id
+        self._lock = threading.RLock()  # taken again by the same thread: garbage is collected anywhere
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=lambda: self._lock.acquire(),
+                after_in_parent=lambda: self._lock.release(),
+                after_in_child=self._forked,
+            )
+
+    def enter(self, holder: Any) -> None:
+        """Limit BLAS, until the holder leaves."""
+        with self._lock:
+            gone = weakref.finalize(holder, self._drop, id(holder))
+            gone.atexit = False
+            self._holders[id(holder)] = threading.get_ident(), gone
+            self._limit()
+
+    def leave(self, holder: Any) -> None:
+        """Restore what was before, unless somebody else holds it; leaving twice does nothing."""
+        self._drop(id(holder))
+
+    def _drop(self, key: int) -> None:
+        with self._lock:
+            held = self._holders.pop(key, None)
+            if not self._holders:
+                self._restore()
+            if held is not None:
+                held[1].detach()
+
+    def _limit(self) -> None:
+        if self._limited:
+            return
+        if self._before is None:
+            self._controller = self._controller or ThreadpoolController()
+            found = self._controller.select(user_api="blas").lib_controllers
+            self._before = [(library, library.get_num_threads()) for library in found]
+        for library, _ in self._before:
+            library.set_num_threads(1)
+        self._limited = True
+
+    def _restore(self) -> None:
+        self._limited = False
+        for library, n_threads in self._before or ():
+            library.set_num_threads(n_threads)
+        self._before = None
+
+    def _forked(self) -> None:
+        """In the child of a fork only this thread lives on: nobody else leaves, and no lock is ever released."""
+        self._lock = threading.RLock()
+        own = threading.get_ident()
+        self._holders = {key: held for key, held in self._holders.items() if held[0] == own}
+        if not self._holders:
+            self._restore()
+
+
+one_blas_thread = OneBlasThread()

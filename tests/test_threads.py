@@ -1,0 +1,272 @@
+"""Threads: forks and Ctrl-C while others work leave neither a lock nor a limit behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController
+
+from linrank import LinearRanker, ParameterError, RankingData, _threads
+from linrank._threads import Stopped, count_threads, give_up_if_stopped, map_in_threads
+from linrank.engines import LocalEngine, local
+from linrank.testing import make_ranking
+
+HANG = 60  # seconds until a test says that something hangs
+
+
+def blas_threads():
+    return [library.get_num_threads() for library in ThreadpoolController().select(user_api="blas").lib_controllers]
+
+
+@pytest.fixture
+def two_blas_threads():
+    """BLAS on two threads, whatever the machine has, so that a limit of one can be told."""
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        assert blas_threads()
+        assert set(blas_threads()) == {2}
+        yield
+
+
+def test_numbers_of_threads():
+    assert count_threads(None) == 1
+    assert count_threads(3) == 3
+    assert count_threads(np.int64(2)) == 2
+    assert count_threads(-1) >= 1
+    for wrong in (0, True, 1.5, "2"):
+        with pytest.raises(ParameterError, match="n_jobs"):
+            count_threads(wrong)
+
+
+# --- fork
+
+
+def waited(child):
+    """The exit code of a child; killed if it hangs."""
+    alarm = threading.Timer(HANG, os.kill, (child, signal.SIGKILL))
+    alarm.start()
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    finally:
+        alarm.cancel()
+
+
+def in_a_child(check):
+    """Fork, and tell whether `check` holds in the child."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if check() else 2
+        finally:
+            os._exit(code)
+    return waited(child) == 0
+
+
+FORKS = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+
+@FORKS
+def test_a_fork_while_another_thread_fits_does_not_hang(two_blas_threads):
+    """The other thread is in the middle of limiting BLAS when the process forks; the child fits by itself."""
+    X, y, qid = make_ranking(60, 3, 4, 3)
+    LinearRanker().fit(X, y, qid)  # all compiled: the compiler has locks of its own
+    inside, forking = threading.Event(), threading.Event()
+
+    class Slow:
+        def get_num_threads(self):
+            inside.set()
+            forking.wait(1)
+            return 2
+
+        def set_num_threads(self, n):
+            pass
+
+    controller = _threads.one_blas_thread._controller
+
+    class Controller:
+        def select(self, **_):
+            found = controller.select(user_api="blas")
+            return type("Found", (), {"lib_controllers": [Slow(), *found.lib_controllers]})
+
+    _threads.one_blas_thread._controller = Controller()
+    try:
+        other = threading.Thread(target=lambda: LinearRanker().fit(X, y, qid))
+        other.start()
+        assert inside.wait(HANG)
+        forking.set()
+
+        def child():
+            _threads.one_blas_thread._controller = controller
+            restored = set(blas_threads()) == {2}
+            LinearRanker().fit(X, y, qid)
+            return restored and set(blas_threads()) == {2}
+
+        assert in_a_child(child)
+        other.join(HANG)
+        assert not other.is_alive()
+    finally:
+        _threads.one_blas_thread._controller = controller
+    assert set(blas_threads()) == {2}
+
+
+@FORKS
+def test_a_fork_within_a_fit_keeps_the_limit_of_the_thread_that_lives_on(two_blas_threads):
+    X, y, qid = make_ranking(60, 3, 4, 3)
+    engine = LocalEngine(RankingData(X, y, qid))
+
+    def child():
+        still = set(blas_threads()) == {1}
+        engine.__exit__(None, None, None)
+        return still and set(blas_threads()) == {2}
+
+    with engine:
+        assert in_a_child(child)
+        assert set(blas_threads()) == {1}
+
+
+# --- Ctrl-C
+
+
+class Interrupting:
+    """Raises KeyboardInterrupt at one of the lines, or calls, of some functions."""
+
+    def __init__(self, at, *functions):
+        self.left, self.codes = at, {function.__code__ for function in functions}
+
+    def __call__(self, frame, event, argument):
+        if frame.f_code not in self.codes:
+            return None
+        if event in ("call", "line"):
+            if self.left == 0:
+                self.left = -1
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            self.left -= 1
+        return self
+
+
+WHERE = (
+    LocalEngine.__enter__,
+    LocalEngine.__exit__,
+    *(getattr(_threads.OneBlasThread, name) for name in ("enter", "leave", "_drop", "_limit", "_restore")),
+)
+
+
+def test_an_interrupt_anywhere_in_entering_or_leaving_an_engine_leaves_blas_as_it_was(two_blas_threads):
+    X, y, qid = make_ranking(60, 3, 4, 3)
+    data = RankingData(X, y, qid)
+    for at in range(1000):
+        trace = Interrupting(at, *WHERE)
+        engine, before = LocalEngine(data, 2), sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with engine:
+                pass
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        del engine
+        assert set(blas_threads()) == {2}, at
+        assert not _threads.one_blas_thread._holders, at
+        if trace.left >= 0:
+            break
+    assert 30 < at < 999  # it has been everywhere
+
+
+def test_blas_is_limited_while_any_engine_is_open(two_blas_threads):
+    X, y, qid = make_ranking(60, 3, 4, 3)
+    first, second = (LocalEngine(RankingData(X, y, qid)) for _ in range(2))
+    with first:
+        with second:
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {2}
+
+
+def test_answers_come_in_order_and_errors_as_they_are():
+    assert map_in_threads(lambda k: 2 * k, range(20), 3) == list(range(0, 40, 2))
+    assert map_in_threads(str, [], None) == []
+    with pytest.raises(ZeroDivisionError):
+        map_in_threads(lambda k: 1 // k, [1, 0, 2], 2)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_interrupt_stops_what_runs_and_what_waits(nested):
+    """The first item is running when Ctrl-C comes; it gives up, in whatever pool it runs, and no other begins."""
+    begun, ended = [], threading.Event()
+
+    def item(k):
+        begun.append(k)
+        os.kill(os.getpid(), signal.SIGINT)  # taken by the main thread, which waits
+        try:
+            for _ in range(HANG * 100):
+                give_up_if_stopped()
+                ended.wait(0.01)
+        except Stopped:
+            ended.set()
+            raise
+
+    def run(k):
+        return map_in_threads(item, [k], None) if nested else item(k)
+
+    with pytest.raises(KeyboardInterrupt):
+        map_in_threads(run, range(5), None)
+    assert ended.wait(HANG)
+    assert begun == [0]
+
+
+def test_an_engine_gives_up_in_a_thread_that_nobody_waits_for(monkeypatch):
+    X, y, qid = make_ranking(60, 3, 4, 3)
+
+    def stopped():
+        raise Stopped
+
+    monkeypatch.setattr(local, "give_up_if_stopped", stopped)
+    with pytest.raises(Stopped):
+        LinearRanker().fit(X, y, qid)
+
+
+PROGRAM = """
+import os, signal, threading
+import linrank
+from linrank.testing import make_ranking
+from threadpoolctl import ThreadpoolController
+
+blas = ThreadpoolController().select(user_api="blas").lib_controllers
+for library in blas:
+    library.set_num_threads(2)
+X, y, qid = make_ranking(3000, 20, 30, 4)
+{model}.set_params(max_iter=1, tol=1.0).fit({data})  # compiled
+for delay in (0.0, 0.01, 0.03, 0.1, 0.3):
+    try:
+        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+        while True:
+            {model}.fit({data})
+    except KeyboardInterrupt:
+        pass
+    for thread in threading.enumerate():  # folds that ran give up by themselves
+        if thread.name.startswith("linrank"):
+            thread.join({hang})
+    assert all(library.get_num_threads() == 2 for library in blas), delay
+print("fine")
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        ("linrank.LinearRanker(tol=1e-9)", "X, y, qid"),
+        ("linrank.LinearRankerCV(2000, tol=1e-9, n_jobs=2)", "X, y, qid"),
+        ("linrank.AUCClassifier(tol=1e-9)", "X, y > 1"),
+    ],
+)
+def test_control_c_ends_a_fit_at_any_moment(model, data):
+    code = PROGRAM.format(model=model, data=data, hang=HANG)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=99,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
