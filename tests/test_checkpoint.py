@@ -118,6 +118,20 @@ def test_a_column_beyond_the_last_one(tmp_path):
         refused(file, stream)
 
 
+@pytest.mark.parametrize("last", [0, None])
+def test_rows_that_reach_beyond_the_last_entry(tmp_path, last):
+    """The end of the last row may say that there is no entry at all, which scipy takes for a reason not to look."""
+    stream, file = chunks(sparse=True), tmp_path / "state"
+    with pytest.raises(EndedError):
+        ranker(scale=np.ones(4)).fit_stream(torn(stream), checkpoint=file)
+    header, arrays = taken_apart(file.read_bytes())
+    indptr = arrays["kept 0 indptr"].copy()
+    indptr[1] = 50_000_000
+    indptr[-1] = indptr[-1] if last is None else last
+    file.write_bytes(put_together(header, arrays | {"kept 0 indptr": indptr}))
+    refused(file, stream, match="does not rise")
+
+
 @pytest.mark.parametrize("change", ["short", "long", "float32", "nan", "gone", "more"])
 def test_arrays_that_do_not_fit(path, stream, change):
     header, arrays = taken_apart(path.read_bytes())

@@ -48,7 +48,6 @@ def returned(kind) -> bool:
     return isinstance(kind, (numba.types.Number, numba.types.Boolean, numba.types.NoneType))
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_no_compiled_kernel_returns_a_class_or_an_array(tmp_path):
     X, y, qid = make_ranking(60, 3, 4, 3, seed=0)
     for loss in ("hinge", "squared_hinge", "logistic"):
@@ -62,4 +61,4 @@ def test_no_compiled_kernel_returns_a_class_or_an_array(tmp_path):
                 inlined = function.targetoptions.get("forceinline")
                 assert inlined or returned(signature.return_type), f"{name} returns {signature.return_type}"
                 seen.add(name)
-    assert {"parse", "measure", "scatter"} <= seen
+    assert numba.config.DISABLE_JIT or {"parse", "measure", "scatter"} <= seen
