@@ -118,15 +118,15 @@ def test_a_column_beyond_the_last_one(tmp_path):
         refused(file, stream)
 
 
-@pytest.mark.parametrize("last", [0, None])
-def test_rows_that_reach_beyond_the_last_entry(tmp_path, last):
-    """The end of the last row may say that there is no entry at all, which scipy takes for a reason not to look."""
+@pytest.mark.parametrize(("place", "end", "last"), [(1, 50_000_000, 0), (1, 50_000_000, None), (-1, -(2**31), None)])
+def test_rows_that_reach_beyond_the_last_entry(tmp_path, place, end, last):
+    """scipy does not look where the last row ends at 0, and its differences of ends may overflow."""
     stream, file = chunks(sparse=True), tmp_path / "state"
     with pytest.raises(EndedError):
         ranker(scale=np.ones(4)).fit_stream(torn(stream), checkpoint=file)
     header, arrays = taken_apart(file.read_bytes())
     indptr = arrays["kept 0 indptr"].copy()
-    indptr[1] = 50_000_000
+    indptr[place] = end
     indptr[-1] = indptr[-1] if last is None else last
     file.write_bytes(put_together(header, arrays | {"kept 0 indptr": indptr}))
     refused(file, stream, match="does not rise")
