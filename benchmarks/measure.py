@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-import csv
 import multiprocessing
-import platform
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results"
+from results import report
+
+__all__ = ["PeakMemory", "best_times", "exponent", "few", "in_fresh_process", "quick", "report"]
+
+T = TypeVar("T")
 
 
-def best_times(contestants: dict[str, Callable[[], Any]], repeats: int = 7) -> dict[str, float]:
-    """Seconds of each contestant: the best of `repeats` runs, interleaved."""
+def quick() -> bool:
+    """Whether this is a check on small data, not a measurement; processes started from here know it too."""
+    return os.environ.get("LINRANK_QUICK") == "1"
+
+
+def few(values: Sequence[T], n: int = 2) -> list[T]:
+    """All values, or the first n of them in a quick check: lists go from small to large."""
+    return list(values[:n] if quick() else values)
+
+
+def best_times(
+    contestants: dict[str, Callable[[], Any]], repeats: int = 7, clock: Callable[[], float] = time.process_time
+) -> dict[str, float]:
+    """CPU seconds of each contestant (or those of another clock): the best of `repeats` runs, interleaved."""
     best = dict.fromkeys(contestants, np.inf)
-    for _ in range(repeats):
+    for _ in range(1 if quick() else repeats):
         for name, run in contestants.items():
-            begin = time.perf_counter()
+            begin = clock()
             run()
-            best[name] = min(best[name], time.perf_counter() - begin)
+            best[name] = min(best[name], clock() - begin)
     return best
 
 
@@ -60,38 +74,12 @@ class PeakMemory:
 
 
 def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a process of its own: memory given back by earlier work would hide what this takes."""
+    """Call a function in a process of its own: memory given back by earlier work would hide what this takes.
+
+    A quick check measures no memory and saves the time to start one.
+    """
+    if quick():
+        return function(*arguments)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         return pool.submit(function, *arguments).result()
-
-
-def machine() -> str:
-    """A line on the machine."""
-    import numba
-
-    model = platform.processor() or platform.machine()
-    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []:
-        if line.startswith("model name"):
-            model = line.split(":")[1].strip()
-            break
-    return f"{model}, Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}"
-
-
-def report(name: str, rows: list[dict[str, Any]]) -> None:
-    """Print rows as a Markdown table and keep them as results/<name>.csv."""
-    fields = list(rows[0])
-    text = [[_text(row[field]) for field in fields] for row in rows]
-    print(f"\n### {name}\n\n| " + " | ".join(fields) + " |\n|" + "---|" * len(fields))
-    for row in text:
-        print("| " + " | ".join(row) + " |", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
-        file.write(f"# {machine()}\n")
-        writer = csv.writer(file)
-        writer.writerow(fields)
-        writer.writerows(text)
-
-
-def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -108,6 +108,7 @@ def test_nothing_is_left_behind(write, tmp_path, monkeypatch, error, step):
     assert replaced() == []
     if isinstance(error, OSError):
         assert Path(caught.value.filename) == tmp_path / "out"
+        assert str(caught.value).endswith(f"{str(tmp_path / 'out')!r}")
 
 
 def test_a_full_device_names_itself(tmp_path):
@@ -120,6 +121,16 @@ def test_errors_of_other_files_keep_their_names(tmp_path):
     with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "out"):
         open(tmp_path / "missing", "rb")
     assert caught.value.filename == str(tmp_path / "missing")
+
+
+def test_a_move_that_fails_speaks_of_one_file(tmp_path, monkeypatch):
+    """`os.replace` names two, one of which nobody knows."""
+    move = os.replace
+    monkeypatch.setattr("os.replace", lambda source, target: move(source, tmp_path / "missing" / "out"))
+    with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "out"):
+        pass
+    assert (caught.value.filename, caught.value.filename2) == (str(tmp_path / "out"), None)
+    assert "->" not in str(caught.value)
 
 
 def test_long_names(tmp_path):

@@ -118,18 +118,16 @@ def test_a_column_beyond_the_last_one(tmp_path):
         refused(file, stream)
 
 
-@pytest.mark.parametrize(("place", "end", "last"), [(1, 50_000_000, 0), (1, 50_000_000, None), (-1, -(2**31), None)])
-def test_rows_that_reach_beyond_the_last_entry(tmp_path, place, end, last):
-    """scipy does not look where the last row ends at 0, and its differences of ends may overflow."""
+@pytest.mark.parametrize(("place", "value"), [(-1, -419430378), (-1, 10**6), (0, 1), (1, 10**6), (1, -5), (2, 0)])
+def test_rows_that_begin_or_end_elsewhere(tmp_path, place, value):
     stream, file = chunks(sparse=True), tmp_path / "state"
     with pytest.raises(EndedError):
         ranker(scale=np.ones(4)).fit_stream(torn(stream), checkpoint=file)
     header, arrays = taken_apart(file.read_bytes())
     indptr = arrays["kept 0 indptr"].copy()
-    indptr[place] = end
-    indptr[-1] = indptr[-1] if last is None else last
+    indptr[place] = value
     file.write_bytes(put_together(header, arrays | {"kept 0 indptr": indptr}))
-    refused(file, stream, match="does not rise")
+    refused(file, stream)
 
 
 @pytest.mark.parametrize("change", ["short", "long", "float32", "nan", "gone", "more"])

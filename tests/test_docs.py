@@ -1,8 +1,8 @@
 """Everything that README, docs and examples show is run."""
 
-import csv
 import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,11 @@ from linrank.cli import cli
 from linrank.testing import make_ranking
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import figures  # noqa: E402
+import quoted  # noqa: E402
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -63,84 +68,18 @@ def test_docstring_examples():
         assert doctest.testmod(module).failed == 0
 
 
-def results(name: str) -> list[dict[str, str]]:
-    lines = (ROOT / "benchmarks" / "results" / f"{name}.csv").read_text().splitlines()
-    return list(csv.DictReader(lines[1:]))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_figures_are_those_of_the_results(page):
+    text = page.read_text(encoding="utf-8")
+    assert figures.fill(text) == text, f"{page.name}: python benchmarks/run.py --write-docs"
 
 
-def test_figures_in_the_readme_are_those_of_the_benchmarks():
-    readme = (ROOT / "README.md").read_text()
-    shapes = {"all utilities different": "1 query, all levels distinct", "5 grades |": "1 query, 5 levels"}
-    shapes["8,000 queries"] = "queries of 125 rows, 5 levels"
-    for text, shape in shapes.items():
-        (row,) = [r for r in results("evaluation") if r["shape"] == shape and r["rows"] == "1000000"]
-        line = next(line for line in readme.splitlines() if text in line and line.startswith("|"))
-        assert line.rstrip(" |").endswith(f"{float(row['argsorts']):.1f}"), line
-    rows = {(r["data"], r["alpha"]): r for r in results("hinge") if r["tol"] == "0.001"}
-    for text, key in {"housing": ("cadata", "0.01"), "Webis": ("webis", "0.0001"), "IMDb": ("imdb", "0.0001")}.items():
-        cells = next(line for line in readme.splitlines() if line.startswith("|") and text in line).split("|")
-        assert cells[5].strip() == f"{float(rows[key]['auto s']):.2f}"
-        assert cells[6].strip() == f"{float(rows[key]['algorithm 1 s']):.2f} s"
-    documents = next(r for r in results("documents") if r["rows"] == "512000" and r["threads"] == "1")
-    assert f"| {float(documents['seconds']):.2f} |" in readme
-    web = next(r for r in results("web30k") if r["loss"] == "squared_hinge" and r["threads"] == "1")
-    text = " ".join(readme.split())
-    assert f"{float(web['seconds']):.0f} s to that gap" in text
-    assert f"{float(web['memory grown by MB']):.0f} MB beyond the data" in text
-    survival = next(r for r in results("survival") if r["rows"] == "20000")
-    assert f"{float(survival['ratio']):.0f} times faster" in text
-    ratios = {r["data"]: r["liblinear / auto"] for r in results("squared_hinge") if r["alpha"] == "0.0001"}
-    for data, place in {"webis": "Webis", "cadata": "California housing", "imdb": "IMDb"}.items():
-        assert re.search(rf"{float(ratios[data]):.0f} (times as long )?on {place}", text), data
+def test_every_figure_that_has_a_name_is_quoted():
+    shown = [name for page in PAGES for name in figures.markers(page.read_text(encoding="utf-8"))]
+    assert sorted(shown) == sorted([*quoted.FIGURES, *quoted.TABLES])
 
 
-def test_figures_on_metrics_and_classification_are_those_of_the_benchmarks():
-    page = (ROOT / "docs" / "metrics.md").read_text()
-    letor = {(row["fold"], row["metric"]): row for row in results("letor")}
-    fold = {name: letor["1", name] for name in ("map", "precision@1", "mean_ndcg", "ndcg@10")}
-    for text in (f"MAP {fold['map']['letor']}", f"P@1 {fold['precision@1']['letor']}", fold["mean_ndcg"]["letor"]):
-        assert text in page
-    for tool in ("letor", "trec", "xgboost"):
-        assert fold["ndcg@10"][tool] in page
-    costs = {(row["metric"], row["shape"]): float(row["argsorts"]) for row in results("metrics")}
-    shapes = sorted({shape for _, shape in costs})  # "1 query" first
-    for name in {name for name, _ in costs}:
-        assert f"| `{name}` | {costs[name, shapes[0]]:.1f} | {costs[name, shapes[1]]:.1f} |" in page, name
-    page = (ROOT / "docs" / "classification.md").read_text()
-    for row in results("auc_classifier"):
-        start = f"| {row['data']} | {row['model']} | {float(row['s']):.1f} | {row['test AUC']} |"
-        assert f"{start} {row['mean probability']} ({row['positive']}) | {row['calibration error']} |" in page
-
-
-def test_figures_on_stochastic_descent_are_those_of_the_benchmarks():
-    page = (ROOT / "docs" / "stochastic.md").read_text()
-    for name in ("sgd_letor", "sgd_claims"):
-        for row in results(name):
-            assert f"| {row['ranker']} | {row['MAP']} |" in page
-            assert f"| {row['accuracy']} |" in page
-    for row in results("sgd_rcv"):
-        assert f"| {row['learner']} | {row['ROC area']} | {float(row['CPU seconds']):.2f} |" in page
-    for row in results("sgd_speed"):
-        assert f"| {row['data']} | {float(row['pegasos us']):.2f} |" in page
-    for row in results("sgd_rows"):
-        assert f"| {int(row['rows']):,} | {float(row['uniform us a step']):.2f} |" in page
-    (stream,) = results("sgd_stream")
-    assert f"grows by {float(stream['memory grown by MB']):.0f} MB" in page
-
-
-def test_figures_on_the_logistic_loss_are_those_of_the_benchmarks():
-    page = (ROOT / "docs" / "logistic.md").read_text()
-    for row in results("logistic_growth"):
-        if row["rows"] == "1000000":
-            ours, fourier = (row[f"{name}, value and gradient, argsorts"] for name in ("exponentials", "Fourier 1e-06"))
-            assert f"| {float(ours):.1f} | {float(fourier):.1f} |" in page
-    (full,) = [row for row in results("logistic_crossing") if row["rows"] == "20640"]
-    assert f"{float(full['direct / sorted']):.0f} times faster at all 20,640" in page
-    shown = {line.split(" | ")[0].strip("| "): line for line in page.splitlines() if line.startswith("| ")}
-    for row in results("rankncg"):
-        if ", " in row["data"] and row["data"] in shown:
-            wmw, seconds = row["exact newton WMW"], (float(row["exact newton s"]), float(row["fast s"]))
-            paper = " / ".join(row[f"paper's {method} WMW"] for method in ("direct", "fast"))
-            assert f"| {wmw} | {paper} | {seconds[0]:.3f} | {seconds[1]:.3f} |" in shown[row["data"]]
-    (poly,) = [row for row in results("rankncg_nonlinear") if row["features"] == "PolynomialFeatures(2)"]
-    assert f"gives {poly['WMW']}" in page
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_figure_begins_a_line(page):
+    """There Markdown would take the rest of the line for HTML."""
+    assert not re.findall(r"^ {0,3}<!--\w", page.read_text(encoding="utf-8"), re.MULTILINE)

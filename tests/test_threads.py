@@ -1,5 +1,6 @@
 """Threads: forks and Ctrl-C while others work leave neither a lock nor a limit behind."""
 
+import linecache
 import os
 import signal
 import subprocess
@@ -132,21 +133,47 @@ def test_a_fork_within_a_fit_keeps_the_limit_of_the_thread_that_lives_on(two_bla
 
 
 class Interrupting:
-    """Raises KeyboardInterrupt at one of the lines, or calls, of some functions."""
+    """Raises KeyboardInterrupt in some functions as they begin, or at one of their lines.
+
+    But not at the end of a ``with``: Python looks for signals before, and after the lock is released, not in between.
+    """
 
     def __init__(self, at, *functions):
-        self.left, self.codes = at, {function.__code__ for function in functions}
+        self.left, self.codes, self.seen = at, {function.__code__ for function in functions}, set()
 
     def __call__(self, frame, event, argument):
         if frame.f_code not in self.codes:
             return None
-        if event in ("call", "line"):
+        here = (id(frame), frame.f_lineno)
+        again = (
+            here in self.seen and linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()[:5] == "with "
+        )
+        if event == "call":
+            self.seen = {place for place in self.seen if place[0] != id(frame)}
+        elif event == "line":
+            self.seen.add(here)
+        if event in ("call", "line") and not again:
             if self.left == 0:
-                self.left = -1
                 sys.settrace(None)
-                raise KeyboardInterrupt
             self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
         return self
+
+
+def is_free(lock):
+    """Whether another thread can take it."""
+    taken = []
+
+    def take():
+        taken.append(lock.acquire(blocking=False))
+        if taken[0]:
+            lock.release()
+
+    other = threading.Thread(target=take)
+    other.start()
+    other.join()
+    return taken[0]
 
 
 WHERE = (
@@ -173,9 +200,10 @@ def test_an_interrupt_anywhere_in_entering_or_leaving_an_engine_leaves_blas_as_i
         del engine
         assert set(blas_threads()) == {2}, at
         assert not _threads.one_blas_thread._holders, at
+        assert is_free(_threads.one_blas_thread._lock), at
         if trace.left >= 0:
             break
-    assert 30 < at < 999  # it has been everywhere
+    assert 25 < at < 999  # it has been everywhere
 
 
 def test_blas_is_limited_while_any_engine_is_open(two_blas_threads):
@@ -232,7 +260,7 @@ def test_an_engine_gives_up_in_a_thread_that_nobody_waits_for(monkeypatch):
 
 
 PROGRAM = """
-import os, signal, threading
+import os, signal, threading, time
 import linrank
 from linrank.testing import make_ranking
 from threadpoolctl import ThreadpoolController
@@ -241,17 +269,28 @@ blas = ThreadpoolController().select(user_api="blas").lib_controllers
 for library in blas:
     library.set_num_threads(2)
 X, y, qid = make_ranking(3000, 20, 30, 4)
-{model}.set_params(max_iter=1, tol=1.0).fit({data})  # compiled
+linrank.LinearRanker(tol=1e-9).fit({data})  # compiled: a signal within the compiler's finalisers would be lost
+{model}.set_params(max_iter=1, tol=1.0).fit({data})
+
+
+def strike(delay, taken):
+    while not taken.wait(delay):  # once more if Python drops it, as it does within any finaliser
+        os.kill(os.getpid(), signal.SIGINT)
+        delay = 5.0
+
+
 for delay in (0.0, 0.01, 0.03, 0.1, 0.3):
+    taken = threading.Event()
     try:
-        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Thread(target=strike, args=(delay, taken)).start()
         while True:
             {model}.fit({data})
     except KeyboardInterrupt:
-        pass
-    for thread in threading.enumerate():  # folds that ran give up by themselves
-        if thread.name.startswith("linrank"):
-            thread.join({hang})
+        taken.set()
+    for _ in range(100 * {hang}):  # folds that ran give up by themselves
+        if all(library.get_num_threads() == 2 for library in blas):
+            break
+        time.sleep(0.01)
     assert all(library.get_num_threads() == 2 for library in blas), delay
 print("fine")
 """

@@ -106,9 +106,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         folds = self._folds(X, positive, weight)
         ranker.fit(X, positive, sample_weight=weight)
         centre, rows, scores = self._held_out(X, positive, weight, folds, ranker)
-        self._keep(ranker, centre, fit_sigmoid(scores, positive[rows], weight[rows]))
-        self.classes_ = classes
+        sigmoid = fit_sigmoid(scores, positive[rows], weight[rows])
         validate_data(self, names, skip_check_array=True)
+        self.__dict__.update(_fitted(ranker, centre, sigmoid), classes_=classes)  # in one step: before Ctrl-C or after
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -169,12 +169,16 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         scores = np.concatenate(map_in_threads(run, folds, self.n_jobs))
         return centre, np.concatenate([test for _, test in folds]), scores
 
-    def _keep(self, ranker: LinearRanker, centre: float, sigmoid: Sigmoid) -> None:
-        self.ranker_ = ranker
-        self.coef_ = ranker.coef_[None]
-        self.slope_ = sigmoid.slope
-        self.intercept_ = np.array([sigmoid.offset / sigmoid.slope - centre])
-        self.n_iter_ = ranker.n_iter_
+
+def _fitted(ranker: LinearRanker, centre: float, sigmoid: Sigmoid) -> dict[str, Any]:
+    """The attributes of a fitted classifier."""
+    return {
+        "ranker_": ranker,
+        "coef_": ranker.coef_[None],
+        "slope_": sigmoid.slope,
+        "intercept_": np.array([sigmoid.offset / sigmoid.slope - centre]),
+        "n_iter_": ranker.n_iter_,
+    }
 
 
 def _between(scores: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> float:

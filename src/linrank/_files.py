@@ -118,7 +118,8 @@ def _named(path: PathLike) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno is not None:
-            error.filename, error.filename2 = os.fspath(path), None
+            error.filename = os.fspath(path)
+            del error.filename2
         raise
 
 

@@ -78,7 +78,7 @@ def map_in_threads(function: Callable[[Item], Answer], items: Iterable[Item], n_
         stop.set()
         raise
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=not stop.is_set(), cancel_futures=True)
 
 
 class OneBlasThread:

@@ -1,0 +1,200 @@
+"""What README and docs quote, by name: figures within sentences, and whole tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from figures import Tables, digits, fixed, markdown, p_value
+
+#: Marks what was measured elsewhere.
+ELSEWHERE = "\\*"
+
+# Figures within sentences.
+
+
+def _one(name: str, column: str, form: Callable[[str], str] = digits, **where: str) -> Callable[[Tables], str]:
+    return lambda given: form(given.cell(name, column, **where))
+
+
+def _same(text: str) -> str:
+    return text
+
+
+def _web(column: str, form: Callable[[str], str] = digits) -> Callable[[Tables], str]:
+    return _one("web30k", column, form, loss="squared_hinge", threads="1")
+
+
+def _letor(metric: str, tool: str) -> Callable[[Tables], str]:
+    return _one("letor", tool, _same, fold="1", metric=metric)
+
+
+FIGURES: dict[str, Callable[[Tables], str]] = {
+    "web30k_seconds": _web("seconds"),
+    "web30k_memory": _web("memory grown by MB", lambda text: fixed(text, 0)),
+    "survival_ratio": _one("survival", "scikit-survival / ours", lambda text: fixed(text, 0), rows="20000"),
+    "letor_map": _letor("map", "letor"),
+    "letor_precision": _letor("precision@1", "letor"),
+    "letor_mean_ndcg": _letor("mean_ndcg", "letor"),
+    **{f"ndcg_{tool}": _letor("ndcg@10", tool) for tool in ("letor", "trec", "xgboost")},
+    "stream_memory": _one("sgd_stream", "memory grown by MB", lambda text: fixed(text, 0)),
+    "stream_seconds": _one("sgd_stream", "seconds"),
+    "stream_reading": _one("sgd_stream", "reading alone s"),
+    "hundred_passive": _one("sgd_path", "training", rule="passive_aggressive", steps="100"),
+    "hundred_sgd": _one("sgd_path", "training", rule="sgd", steps="100"),
+    "sgd_path_alpha": _one("sgd_path", "alpha", _same, rule="exact"),
+    "crossing": _one("logistic_crossing", "direct / sorted", lambda text: fixed(text, 0), rows="20640"),
+    "randnet": _one("rankncg", "exact newton WMW", lambda text: text.split()[0], data="RandNet 1000"),
+    "randpoly": _one("rankncg", "exact newton WMW", lambda text: text.split()[0], data="RandPoly 1000"),
+    "polynomial": _one("rankncg_nonlinear", "WMW", _same, features="PolynomialFeatures(2)"),
+}
+
+
+# Tables.
+
+
+def _evaluation(given: Tables) -> str:
+    shapes = {
+        "one query, all utilities different (5·10¹¹ pairs)": "1 query, all levels distinct",
+        "one query, 5 grades": "1 query, 5 levels",
+        "8,000 queries of 125 rows, 5 grades": "queries of 125 rows, 5 levels",
+    }
+    rows = ((text, digits(given.cell("evaluation", "argsorts", shape=s, rows="1000000"))) for text, s in shapes.items())
+    return markdown(["shape, 1,000,000 rows", "time in argsorts"], rows)
+
+
+def _opponent(given: Tables, row: dict[str, str], title: str, figure: str) -> str:
+    """Seconds of an opponent in the same run; where it was absent, those measured elsewhere, marked."""
+    if seconds := row.get(f"{title} s"):
+        return f"{digits(seconds)} s"
+    found = given.elsewhere(title, row["data"], figure)
+    return f"{found} s {ELSEWHERE}" if found else ""
+
+
+def _hinge(given: Tables) -> str:
+    rows = []
+    for title, size, data, alpha, shown in (
+        ("California housing", "20,640 x 8 | 2.1·10⁸", "cadata", "0.01", "10⁻²"),
+        ("Webis ClueWeb09", "26,646 x 42 | 1.6·10⁶", "webis", "0.0001", "10⁻⁴"),
+        ("IMDb reviews", "25,000 x 44,798, sparse | 2.7·10⁸", "imdb", "0.0001", "10⁻⁴"),
+    ):
+        (row,) = given.rows("hinge", data=data, alpha=alpha, tol="0.001")
+        svmrank = _opponent(given, row, "SVMrank", f"hinge, alpha {alpha}, seconds")
+        rows.append([title, size, shown, f"{digits(row['auto s'])} s", f"{digits(row['algorithm 1 s'])} s", svmrank])
+    seconds = digits(given.cell("documents", "seconds", rows="512000", threads="1"))
+    rows.append(["documents by similarity", "512,000 x 50,000, sparse | 1.3·10¹¹", "2·10⁻⁵", f"{seconds} s", "", ""])
+    head = ["data", "rows x features", "pairs", "alpha", "linrank", "Algorithm 1 of the paper", "SVMrank"]
+    return markdown(head, rows)
+
+
+def _squared_hinge(given: Tables) -> str:
+    rows = []
+    for title, data in (("California housing", "cadata"), ("Webis ClueWeb09", "webis"), ("IMDb reviews", "imdb")):
+        (row,) = given.rows("squared_hinge", data=data, alpha="0.0001")
+        theirs = _opponent(given, row, "liblinear-ranksvm", "squared hinge, alpha 0.0001, seconds")
+        rows.append([title, f"{digits(row['auto s'])} s", f"{digits(row['tron s'])} s", theirs])
+    return markdown(["data", "linrank", "TRON, our own", "liblinear-ranksvm"], rows)
+
+
+def _metrics(given: Tables) -> str:
+    shapes = ("1 query", "100,000 queries of 100 rows")
+    rows = []
+    for name in dict.fromkeys(row["metric"] for row in given.rows("metrics")):
+        costs = (given.cell("metrics", "argsorts", metric=name, shape=shape) for shape in shapes)
+        rows.append([f"`{name}`", *(fixed(cost, 1) for cost in costs)])
+    return markdown(["metric, five grades", "one query", shapes[1]], rows)
+
+
+def _auc_classifier(given: Tables) -> str:
+    head = ["data", "model", "seconds", "test AUC", "mean probability (positive rows)", "calibration error"]
+    rows = []
+    for row in given.rows("auc_classifier"):
+        share = f"{row['mean probability']} ({row['positive']})"
+        rows.append([row["data"], row["model"], fixed(row["s"], 1), row["test AUC"], share, row["calibration error"]])
+    return markdown(head, rows)
+
+
+def _mq2008(name: str) -> Callable[[Tables], str]:
+    def table(given: Tables) -> str:
+        rows = []
+        for row in given.rows(name):
+            values = row["MAP"], p_value(row["p (MAP)"]), row["accuracy"], p_value(row["p (accuracy)"])
+            rows.append([row["ranker"], *values, fixed(row["seconds a fit"], 2)])
+        return markdown(["ranker", "MAP", "p", "accuracy", "p", "seconds a fit"], rows)
+
+    return table
+
+
+def _sgd_speed(given: Tables) -> str:
+    shown = {
+        "pegasos us": "pegasos",
+        "sgd us": "sgd",
+        "passive_aggressive us": "passive_aggressive",
+        "romma us": "romma",
+        "SGDClassifier us": "SGDClassifier",
+        "with making differences us": "with differences made",
+        "whole fit us": "whole fit",
+    }
+    rows = []
+    for row in given.rows("sgd_speed"):
+        sofia = fixed(row.get("sofia-ml us", ""), 2)
+        if not sofia:
+            sofia = f"{given.elsewhere('sofia-ml', row['data'].split(',')[0], 'microseconds a step')} {ELSEWHERE}"
+        rows.append([row["data"], *(fixed(row[column], 2) for column in shown), sofia])
+    return markdown(["data", *shown.values(), "sofia-ml"], rows)
+
+
+def _sgd_rows(given: Tables) -> str:
+    head = ["rows", "uniform", "its index, s", "bytes a row", "balanced", "rejection"]
+    columns = (
+        "uniform us a step",
+        "uniform index s",
+        "uniform bytes a row",
+        "balanced us a step",
+        "rejection us a step",
+    )
+    rows = [[f"{int(row['rows']):,}", *(fixed(row[c], 2) for c in columns)] for row in given.rows("sgd_rows")]
+    return markdown(head, rows)
+
+
+def _sgd_rcv(given: Tables) -> str:
+    rows = [
+        [row["learner"], row["ROC area"], fixed(row["CPU seconds"], 2), row["chosen"]] for row in given.rows("sgd_rcv")
+    ]
+    return markdown(["learner", "ROC area", "CPU seconds", "chosen"], rows)
+
+
+def _logistic_growth(given: Tables) -> str:
+    columns = [f"{way}, value and gradient, argsorts" for way in ("exponentials", "Fourier 1e-06")]
+    rows = [
+        [row["levels"].replace("distinct", "all different"), *(fixed(row[column], 1) for column in columns)]
+        for row in given.rows("logistic_growth", rows="1000000")
+    ]
+    return markdown(["levels", "exponentials, to 3·10⁻¹²", "Fourier series, to 10⁻⁶"], rows)
+
+
+def _rankncg(given: Tables) -> str:
+    head = ["data", "rows", "pairs (the paper's)", "WMW", "the paper's, direct / fast", "seconds, exact by Newton"]
+    rows = []
+    for row in given.rows("rankncg"):
+        paper = " / ".join(row[f"paper's {method} WMW"] for method in ("direct", "fast"))
+        pairs = f"{row['pairs']} ({given.elsewhere('RankNCG (paper)', row['data'], 'pairs')})"
+        seconds = (fixed(row[f"{method} s"], 3) or "not converged" for method in ("exact newton", "fast"))
+        theirs = given.elsewhere("RankNCG (paper)", row["data"], "fast seconds")
+        rows.append([row["data"], row["rows"], pairs, row["exact newton WMW"], paper, *seconds, theirs])
+    return markdown([*head, "seconds, RankNCG fast", "the paper's, fast"], rows)
+
+
+TABLES: dict[str, Callable[[Tables], str]] = {
+    "evaluation": _evaluation,
+    "hinge": _hinge,
+    "squared_hinge": _squared_hinge,
+    "metrics": _metrics,
+    "auc_classifier": _auc_classifier,
+    "sgd_letor": _mq2008("sgd_letor"),
+    "sgd_claims": _mq2008("sgd_claims"),
+    "sgd_speed": _sgd_speed,
+    "sgd_rows": _sgd_rows,
+    "sgd_rcv": _sgd_rcv,
+    "logistic_growth": _logistic_growth,
+    "rankncg": _rankncg,
+}
