@@ -37,7 +37,7 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
         X = check_array(
             X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise DataError(str(error)) from None
     if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
         X = np.ascontiguousarray(X)  # every product would copy it otherwise
@@ -108,7 +108,7 @@ def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
         raise DataError(f"y holds {np.asarray(y).dtype} values: give real numbers (of dates, the days since some day).")
     try:
         values = np.asarray(column_or_1d(y, warn=True)).astype(np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"y must hold one real number per row: {error}.") from None
     if values.size != n_rows:
         raise DataError(f"y has {values.size} values, but {what} has {n_rows} rows: give one utility per row.")
@@ -126,7 +126,7 @@ def check_weights(name: str, weights: ArrayLike, size: int) -> FloatArray:
     """Return finite weights >= 0 as float64; one number stands for `size` of them."""
     try:
         w = np.array(weights, dtype=np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"{name} must hold numbers: {error}.") from None
     if w.ndim == 0:
         w = np.full(size, float(w))

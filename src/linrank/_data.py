@@ -204,7 +204,7 @@ def _as_edges(preferences: Any) -> FloatArray:
             return np.array([[*edge, 1.0] if len(edge) == 2 else [*edge] for edge in preferences], dtype=np.float64)
         edges = np.asarray(preferences, dtype=np.float64)
         return np.column_stack([edges, np.ones(len(edges))]) if edges.ndim == 2 and edges.shape[1] == 2 else edges
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return np.empty(0)
 
 
@@ -257,7 +257,7 @@ def _check_pairs(pairs: ArrayLike, grades: Grades) -> tuple[NDArray[np.int64], N
     """Explicit pairs as (winner, loser, weight), each pair once."""
     try:
         p = np.asarray(pairs, dtype=np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"pairs must hold numbers, (winner row, loser row[, weight]): {error}.") from None
     if p.size == 0:
         p = p.reshape(0, 2)

@@ -274,19 +274,20 @@ def _naive_line(line: str, round_value: Callable[[str], float], keep_nan: bool) 
     fields = re.split(r"[ \t\r]+", body.strip(" \t\r"))
     if fields == [""]:
         return None
-    qid, cost, features = None, 1.0, dict[int, float]()
+    qid, cost, features = None, None, dict[int, float]()
     for field in fields[1:]:
         key, _, value = field.partition(":")
         if key == "qid" and value and qid is None:
             qid = value
-        elif key == "cost" and value:
+        elif key == "cost" and value and cost is None:
             cost = _naive_number(value, float)
-        elif re.fullmatch("[0-9]+", key) and 0 < int(key) < 2**31 - 1 and int(key) - 1 not in features:
+        elif re.fullmatch("[0-9]{1,10}", key) and 0 < int(key) < 2**31 - 1 and int(key) - 1 not in features:
             nan = keep_nan and re.fullmatch("[+-]?nan", value, re.IGNORECASE)
             features[int(key) - 1] = np.nan if nan else _naive_number(value, round_value)
         else:
             raise ValueError(field)
-    return NaiveRow(_naive_number(fields[0], float), qid, cost, features, comment.removesuffix("\r") if mark else "")
+    label, cost = _naive_number(fields[0], float), 1.0 if cost is None else cost
+    return NaiveRow(label, qid, cost, features, comment.removesuffix("\r") if mark else "")
 
 
 def _naive_number(token: str, round_value: Callable[[str], float]) -> float:

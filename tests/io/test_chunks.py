@@ -3,10 +3,12 @@
 import io
 import itertools
 import logging
+import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,3 +96,18 @@ def test_options():
     with pytest.raises(ParameterError, match="chunk_rows"):
         iter_svmlight(io.BytesIO(b"1 1:1\n"), chunk_rows=0, n_features=1)
     assert list(iter_svmlight(io.BytesIO(b""), n_features=1)) == []
+
+
+def test_a_small_archive_of_endless_blank_lines_is_iterated_in_bounded_memory(tmp_path):
+    path = tmp_path / "x.zst"
+    path.write_bytes(zstandard.compress((b"1 qid:1 1:1\n" + b"\n" * (1 << 20)) * 500))
+    assert path.stat().st_size < 1 << 18
+    read_svmlight(io.BytesIO(text_of([1])))  # compiled and loaded
+    tracemalloc.start()
+    try:
+        (chunk,) = iter_svmlight(path, n_features=1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert chunk.X.toarray().ravel().tolist() == [1] * 500
+    assert peak < 400e6

@@ -21,11 +21,6 @@ from linrank.testing import naive_svmlight
 pytestmark = pytest.mark.kernels
 
 
-def single_value(token):
-    """The nearest float32, infinity beyond all of them."""
-    return _lines.nearest_single(token) if abs(float(token)) < 3.4028235677973366e38 else np.inf
-
-
 def same_bits(a, b):
     return struct.pack("d", a) == struct.pack("d", b) or (a != a and b != b)
 
@@ -47,12 +42,17 @@ def assert_same(data, rows):
         assert text.encode("utf-8", "surrogateescape").decode("latin-1") == comment
 
 
+LARGEST, LARGEST_SINGLE = 2**1024 - 2**970, 2**128 - 2**103  # from here on numbers round to infinity
+BEYOND = [
+    f"{limit + off}{rest}" for limit in (LARGEST, LARGEST_SINGLE) for off in (-1, 0, 1) for rest in ("", ".00001")
+]
 BLANKS = st.sampled_from([" ", " ", " ", "\t", "  ", " \t"])
 VALUES = st.one_of(
     st.sampled_from(["0", "1", "-1", "+1", ".5", "5.", "1e3", "1E-7", "0.000000", "123456789012345678901234567890"]),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.floats(allow_nan=False, allow_infinity=False, width=32).map(repr),
     st.sampled_from(["16777217", "1.00000005960464477539062500000000000000000001", "5e-324", "1e-46", "3.4028235e38"]),
+    st.sampled_from(BEYOND),
 )
 COMMENTS = st.text(st.characters(blacklist_characters="\r\n", blacklist_categories=("Cs",)), max_size=12)
 
@@ -95,7 +95,7 @@ def files(draw):
 @settings(max_examples=250)
 def test_reads_as_the_slow_twin_does(text, single, threads, block):
     dtype = np.float32 if single else np.float64
-    rows, bad = naive_svmlight(text, single_value if single else float)
+    rows, bad = naive_svmlight(text, _lines.nearest_single if single else float)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_streams.blocks, "__defaults__", (block,))
         if bad:  # a value that float32 does not hold
@@ -167,6 +167,7 @@ def test_random_bytes_are_data_or_a_named_error(text):
         ("1 1:2 0:3", 7, "feature ids from 1 on"),
         ("1 9:2", 3, "at most 5"),
         ("1 99999999999999999999:2", 3, "at most 5"),
+        ("1 00000000001:2", 3, "at most 5"),
         ("1 -1:2", 3, "a feature"),
         ("1 2:1 2:1", 7, "only once"),
         ("  1 2:1 1:1 2:1", 3, "only once"),
@@ -175,6 +176,8 @@ def test_random_bytes_are_data_or_a_named_error(text):
         ("1 qd:1", 3, "a feature"),
         ("1 cost:x 1:2", 8, "after cost:"),
         ("1 cost:nan 1:2", 8, "after cost:"),
+        ("1 cost:1 cost:2 1:2", 10, "only one cost:"),
+        ("1 cost:1 1:2 cost:1", 14, "only one cost:"),
         ("1 1:nan", 5, "no missing value"),
         ("1 1:2 #a\rb", 9, "a line feed"),
         ("# a\r1 1:2", 4, "a line feed"),
@@ -196,6 +199,29 @@ def test_malformed_lines_are_named(line, column, expected, tmp_path, caplog):
     assert data.skipped == 1
     assert "line 4" in data.problems[0]
     assert "1 lines left out" in caplog.text
+
+
+@pytest.mark.parametrize("where", ["{} 1:1", "1 cost:{} 1:1", "1 1:{}", "1 2:1 1:-{}"])
+@pytest.mark.parametrize(("limit", "dtype"), [(LARGEST, np.float64), (LARGEST_SINGLE, np.float32)])
+def test_a_number_of_many_digits_beyond_all_floats_is_named_not_infinite(where, limit, dtype):
+    if dtype == np.float32 and not where.endswith("{}"):
+        return  # labels and costs are float64
+    largest = float(np.finfo(dtype).max)
+    for digits, fits in ((limit - 1, True), (f"{limit - 1}.9", True), (limit, False), (f"{limit}.0000001", False)):
+        line = where.format(digits)
+        text = f"0 1:0\n{line}\n2 1:2\n".encode()
+        if fits:
+            data = read_svmlight(io.BytesIO(text), dtype=dtype)
+            assert largest in np.abs([*data.X.data, *data.y, *(data.cost if data.cost is not None else ())])
+            continue
+        with pytest.raises(FileFormatError, match=f"within the range of {np.dtype(dtype)}") as caught:
+            read_svmlight(io.BytesIO(text), dtype=dtype)
+        assert (caught.value.line, caught.value.column) == (2, line.index(str(limit)) + (0 if ":-" in line else 1))
+        assert str(limit)[:10] in str(caught.value)
+        left = read_svmlight(io.BytesIO(text), dtype=dtype, on_error="skip")
+        assert left.y.tolist() == [0, 2]
+        assert left.skipped == 1
+        assert np.isfinite(left.X.data).all()
 
 
 def test_a_query_id_on_some_lines_only():

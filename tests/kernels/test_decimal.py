@@ -3,6 +3,7 @@
 import math
 import re
 import struct
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linrank.io._lines import nearest_single
+from linrank.io._numbers import shortened
 from linrank.kernels.decimal import FLOAT, HARD, HUGE, NAN, NONE, SMALLEST_Q, _leading_bits, number, scaled
 
 pytestmark = pytest.mark.kernels
@@ -135,3 +137,26 @@ def test_nearest_single(value, off, digits):
         assert near == float(np.float32(float(token)))
     else:
         assert abs(exact - Fraction(near)) == min(abs(exact - Fraction(low)), abs(exact - Fraction(high)))
+
+
+@pytest.mark.parametrize("zeros", [0, 900, 200_000])
+@pytest.mark.parametrize("end", ["", "1", "e3", "1e-3", "e-" + "0" * 5000 + "7", "e" + "9" * 5000, "e-" + "9" * 5000])
+def test_a_number_of_hundreds_of_thousands_of_digits_rounds_as_its_first_eight_hundred_say(zeros, end):
+    for start in (
+        "1.000000059604644775390625",
+        "-1.000000178813934326171875",
+        "000.0",
+        "7" * 300 + ".5",
+        "." + "0" * 99,
+    ):
+        token = f"{start}{'0' * zeros}{end}"
+        short = shortened(token)
+        assert len(short) < 1000 or token == short
+        assert float(short) == float(token)
+        if zeros == 200_000:  # the digits themselves cost O(n^2) to be made one whole number
+            continue
+        exact = Fraction(Decimal(token)) if "9" * 99 not in end else None
+        if exact is not None and abs(exact) < 2**127:
+            near = Fraction(nearest_single(token))
+            step = Fraction(float(np.spacing(np.float32(near))))
+            assert abs(exact - near) <= abs(step) / 2

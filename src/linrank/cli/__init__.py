@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -71,4 +74,14 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line."""
-    cli(prog_name="linrank")
+    try:
+        cli(prog_name="linrank")
+    except SystemExit as done:
+        from ._failures import Interrupted
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done or undone: the exit code stands
+        if done.code == Interrupted.exit_code:  # at once: Python's own end waits for threads that compile or parse
+            with suppress(OSError, ValueError):
+                sys.stdout.flush()
+            os._exit(Interrupted.exit_code)
+        raise

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import click
 
+from ._interrupts import Listener
 from ._terminal import echo, make_streams_lenient
 
 
@@ -34,16 +35,15 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
 
 
 def _guarded(run: Callable[[], Any], debug: bool, replaced: Callable[[], list[str]]) -> int:
+    listener = Listener()
     try:
         make_streams_lenient()
-        with _as_lines():
+        with listener, _as_lines():
             code = run()
             sys.stdout.flush()
         return int(code or 0)
     except (Interrupted, click.Abort, KeyboardInterrupt):
-        sys.unraisablehook = lambda _: None  # objects that were cut off while being made complain when they are dropped
-        click.echo(f"Interrupted: {_state(replaced())}.", err=True)
-        return Interrupted.exit_code
+        return _interrupted(replaced())
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -51,11 +51,19 @@ def _guarded(run: Callable[[], Any], debug: bool, replaced: Callable[[], list[st
         _drop_output()
         return 1
     except Exception as error:
+        if listener.heard:  # and taken for something else on its way
+            return _interrupted(replaced())
         _drop_output(error)
         if debug:
             raise
         echo(f"Error: {sentence(error)}", err=True)
         return 1
+
+
+def _interrupted(replaced: list[str]) -> int:
+    sys.unraisablehook = lambda _: None  # objects that were cut off while being made complain when they are dropped
+    click.echo(f"Interrupted: {_state(replaced)}.", err=True)
+    return Interrupted.exit_code
 
 
 def _state(replaced: list[str]) -> str:
@@ -118,6 +126,7 @@ def _as_lines() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", ResourceWarning)  # of a file that an interrupt kept from being closed
             warnings.showwarning = _show_warning
             yield
     finally:

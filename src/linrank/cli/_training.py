@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -14,7 +15,11 @@ import numpy as np
 from .._errors import DataError, ParameterError
 from .._preferences import FloatArray
 from ..io import Dataset
+from ..io._numbers import number
+from ..io._streams import text_lines
 from ._options import Exact
+
+logger = logging.getLogger("linrank")
 
 FLAGS = {"n_steps": "--steps", "random_state": "--seed"}  # of parameters by other names
 EDGE = re.compile(r"\s*([^<>:,\s]+)\s*([<>])\s*([^<>:,\s]+)\s*(?::\s*([^<>:,\s]+))?\s*")
@@ -54,8 +59,7 @@ def parse_preferences(text: str) -> str | list[tuple[float, float, float]]:
             raise ParameterError(
                 f"--preferences {text!r} is neither full, chain, edges such as '0<1,1<2:0.5', nor a file of edges."
             )
-        with open(text, encoding="utf-8") as file:
-            lines = [line.partition("#")[0].strip() for line in file]
+        lines = [line.partition("#")[0].strip() for _, line in text_lines(text)]
         return [_edge(line) for line in lines if line]
     return [_edge(part) for part in text.split(",")]
 
@@ -65,10 +69,10 @@ def _edge(text: str) -> tuple[float, float, float]:
     try:
         if match is not None:
             low, high = (match[1], match[3]) if match[2] == "<" else (match[3], match[1])
-            return float(low), float(high), float(match[4] or 1.0)
+            return number(low), number(high), number(match[4] or "1.0")
         low, high, weight = [*text.replace(",", " ").split(), "1.0"][:3]
         if len(text.replace(",", " ").split()) <= 3:
-            return float(low), float(high), float(weight)
+            return number(low), number(high), number(weight)
     except ValueError:
         pass
     raise ParameterError(f"{text!r} is not an edge between levels: write it as 0<1 or, with a weight, 0<1:0.5.")
@@ -77,17 +81,16 @@ def _edge(text: str) -> tuple[float, float, float]:
 def read_numbers(path: str, columns: tuple[int, ...], what: str) -> FloatArray:
     """A file of numbers, as many a line as one of `columns` says."""
     rows: list[list[float]] = []
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            words = line.partition("#")[0].replace(",", " ").split()
-            if not words:
-                continue
-            try:
-                rows.append([float(word) for word in words])
-            except ValueError:
-                rows.append([])
-            if len(rows[-1]) not in columns or len(rows[-1]) != len(rows[0]):
-                raise DataError(f"{path}, line {number}: expected {what}.")
+    for line_number, line in text_lines(path):
+        words = line.partition("#")[0].replace(",", " ").split()
+        if not words:
+            continue
+        try:
+            rows.append([number(word) for word in words])
+        except ValueError:
+            rows.append([])
+        if len(rows[-1]) not in columns or len(rows[-1]) != len(rows[0]):
+            raise DataError(f"{path}, line {line_number}: expected {what}.")
     if not rows:
         raise DataError(f"{path} is empty: expected {what} in each line.")
     return np.array(rows)
@@ -101,24 +104,43 @@ def read_pairs(path: str) -> FloatArray:
 
 
 def read_query_weights(path: str, data: Dataset) -> dict[Any, float]:
-    """Weights of queries: an id and a number in each line; queries that are not named weigh 1."""
+    """Weights of queries: an id and a number in each line; queries that are not named weigh 1.
+
+    A file may weigh queries that the data does not hold, as it may be of a larger set; that is told.
+    """
     if data.qid is None:
         raise DataError(f"{path} weighs queries, but the data has none: leave out --query-weights.")
     names = {str(name): name for name in np.unique(data.qid).tolist()}
-    weights = dict.fromkeys(names.values(), 1.0)
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            words = line.replace(",", " ").split()
-            try:
-                if len(words) == 2:
-                    weight = float(words[1])
-                    if words[0] in names:
-                        weights[names[words[0]]] = weight
-                elif words:
-                    raise ValueError
-            except ValueError:
-                raise DataError(f"{path}, line {number}: expected a query's id and its weight.") from None
-    return weights
+    weights, lines = _weights_by_name(path)
+    unknown = [name for name in weights if name not in names]
+    if weights and len(unknown) == len(weights):
+        raise DataError(f"{path} weighs none of its queries in the data, which holds {next(iter(names))!r}: check ids.")
+    if unknown:
+        logger.warning(
+            "%s weighs %d queries that the data does not hold, the first %r on line %d",
+            path, len(unknown), unknown[0], lines[unknown[0]],
+        )  # fmt: skip
+    return {name: weights.get(text, 1.0) for text, name in names.items()}
+
+
+def _weights_by_name(path: str) -> tuple[dict[str, float], dict[str, int]]:
+    """The weight of each id of a file, and the line it is on."""
+    weights: dict[str, float] = {}
+    lines: dict[str, int] = {}
+    for line_number, line in text_lines(path):
+        words = line.replace(",", " ").split()
+        if not words:
+            continue
+        try:
+            name, weight = words[0], number(" ".join(words[1:]))
+        except ValueError:
+            weight = -1.0
+        if weight < 0:
+            raise DataError(f"{path}, line {line_number}: expected a query's id and its weight, a number from 0 on.")
+        if name in weights:
+            raise DataError(f"{path}, line {line_number}: query {name!r} was weighed on line {lines[name]} already.")
+        weights[name], lines[name] = weight, line_number
+    return weights, lines
 
 
 class Counted:

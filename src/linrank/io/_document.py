@@ -85,10 +85,10 @@ def _checked(document: dict[str, Any]) -> Model:
     name = given["estimator"]
     if not isinstance(name, str) or name not in ESTIMATORS or name not in importlib.import_module("linrank").__all__:
         raise ValueError(f"its estimator {name!r} is not known to this linrank")
-    if set(given["state"]) != set(ESTIMATORS[name]):
-        raise ValueError(f"'state' does not hold what {name} needs: {', '.join(ESTIMATORS[name]) or 'nothing'}")
     if given["missing"] not in ("error", "zero", "mean"):
         raise ValueError(f"'missing' is {given['missing']!r}, not 'error', 'zero' or 'mean'")
+    if given["parameters"].get("missing", given["missing"]) != given["missing"]:
+        raise ValueError("its parameter 'missing' is another one than 'missing' itself")
     names, weights = _named(given["weights"])
     return Model(
         estimator=name,
@@ -98,7 +98,7 @@ def _checked(document: dict[str, Any]) -> Model:
         scale=_vector("scale", given["scale"], weights.size),
         missing=given["missing"],
         fill=_vector("fill", given["fill"], weights.size),
-        state=decode(given["state"]),
+        state=_check_state(name, decode(given["state"])),
         training=_check_facts(decode(given["training"])),
     )
 
@@ -129,6 +129,28 @@ def _floats(key: str, values: list[Any]) -> FloatArray:
         return np.array(values, dtype=np.float64)
     except OverflowError:
         raise ValueError(f"{key!r} holds a number that is too large") from None
+
+
+def _check_state(estimator: str, state: dict[str, Any]) -> dict[str, Any]:
+    """The attributes that only some estimators have, each as these need it."""
+    needed = ESTIMATORS[estimator]
+    if set(state) != set(needed):
+        raise ValueError(f"'state' does not hold what {estimator} needs: {', '.join(needed) or 'nothing'}")
+    for name in ("alpha_", "slope_"):
+        if name in state and not (_is(state[name], float) and state[name] > 0):
+            raise ValueError(f"{name!r} is not a number above 0")
+    if "t_" in state and not (_is(state["t_"], int) and state["t_"] >= 0):
+        raise ValueError("'t_' is not a whole number from 0 on")
+    if "intercept_" in state and not _is_vector(state["intercept_"], 1, "iuf"):
+        raise ValueError("'intercept_' is not a list of one number")
+    if "classes_" in state and not (_is_vector(state["classes_"], 2, "iufbU") and len(set(state["classes_"])) == 2):
+        raise ValueError("'classes_' is not a list of two numbers or texts")
+    return state
+
+
+def _is_vector(values: Any, size: int, kinds: str) -> bool:
+    """Whether this was a list of so many entries, all of one of numpy's kinds."""
+    return isinstance(values, np.ndarray) and values.shape == (size,) and values.dtype.kind in kinds
 
 
 def _check_facts(training: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from .._errors import ModelFileError
 from .._preferences import FloatArray
+from ._numbers import number
 
 #: More features than any file of text can hold weights for: a guard against absurd numbers.
 MOST_FEATURES = 2**31 - 1
@@ -104,12 +103,9 @@ def _whole(token: str, name: str) -> int:
 
 def _number(token: str, name: str) -> float:
     try:
-        value = float(token)
+        return number(token)
     except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in token:
-        raise _damaged(name, f"{token[:20]!r} is not a number")
-    return value
+        raise _damaged(name, f"{token[:20]!r} is not a number") from None
 
 
 def _finite(weights: FloatArray, name: str) -> FloatArray:

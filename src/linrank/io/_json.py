@@ -17,6 +17,7 @@ def parse(text: bytes, name: str) -> Any:
             object_pairs_hook=_unique,
             parse_constant=_refuse,
             parse_float=_finite,
+            parse_int=_whole,
         )
     except UnicodeDecodeError as error:
         reason = f"byte {error.start} is not UTF-8"
@@ -47,3 +48,9 @@ def _finite(token: str) -> float:
     if math.isinf(value):
         raise ValueError(f"{token[:20]} is too large a number")
     return value
+
+
+def _whole(token: str) -> int:
+    """A whole number that a float can hold: whoever computes with it makes it one."""
+    _finite(token)
+    return int(token)

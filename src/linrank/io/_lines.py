@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ from .._errors import FileFormatError
 from .._threads import count_threads
 from ..kernels import svmlight as kernels
 from ..kernels.text import Counts, Entries, Rows, Rules, empty_rows, gather, measure
-from ._streams import Source, Text, blocks, name_of, reading
+from ._numbers import shortened
+from ._streams import BLOCK_BYTES, Source, Text, blocks, name_of, reading
 
 #: What should be where a line is wrong, by the kernel's code.
 EXPECTED = {
@@ -32,11 +34,13 @@ EXPECTED = {
     kernels.TWICE: "each feature id only once in a line",
     kernels.QUERY: "a query id after qid:",
     kernels.QUERY_TWICE: "only one qid: in a line",
+    kernels.COST_TWICE: "only one cost: in a line",
     kernels.COST: "a finite number after cost:",
     kernels.MISSING: "no missing value (missing='keep', 'zero' or 'mean' accepts NaN)",
     kernels.LONE_RETURN: "a line feed after the carriage return",
 }
 MOST_PROBLEMS = 10  # kept as text
+MOST_SINGLE = float(np.finfo(np.float32).max)
 
 
 class Parsed(NamedTuple):
@@ -96,11 +100,17 @@ class Reader:
                     yield outcome.parsed
 
     def _outcomes(self, texts: Iterator[Text]) -> Iterator[_Outcome]:
-        """Parse in threads, answers in order; no more blocks are read ahead than threads can work on."""
+        """Parse in threads, answers in order; no more blocks are read ahead than threads can work on.
+
+        One thread is not the caller's either: that one stays free to take Ctrl-C. A file of one block is quick work,
+        which is done here.
+        """
         n_threads = count_threads(self.n_jobs)
-        if n_threads == 1:
-            yield from (parse_block(text, self.rules) for text in texts)
+        first = list(itertools.islice(texts, 2))
+        if len(first) == 1 and first[0].size <= BLOCK_BYTES:
+            yield parse_block(first[0], self.rules)
             return
+        texts = itertools.chain(first, texts)
         waiting: deque[Future[_Outcome]] = deque()
         pool = ThreadPoolExecutor(n_threads, thread_name_prefix="linrank-read")
         try:
@@ -134,18 +144,21 @@ class Reader:
         )
 
 
-def parse_block(text: Text, rules: Rules) -> _Outcome:
-    """Parse whole lines."""
+def parse_block(text: Text, rules: Rules, shown: Text | None = None) -> _Outcome:
+    """Parse whole lines; `shown` is the text that messages quote, where it differs."""
     n_lines, n_colons = measure(text, text.size)
     rows = empty_rows(n_lines)
     hard = np.empty((n_colons + n_lines, 3), dtype=np.int32)  # memory that is not touched is not taken
     entries = Entries(np.empty(n_colons, dtype=np.int32), np.empty(n_colons), hard)
     bad = np.empty((n_lines, 3), dtype=np.int32)
-    counts = kernels.parse(text, text.size, rules, rows, entries, bad)
-    rows = Rows._make(values[: counts.rows] for values in rows)
-    _round(text, rules, rows, entries, counts)
+    counts = Counts._make(kernels.parse(text, text.size, rules, rows, entries, bad))
+    rows = Rows._make(_used(values, counts.rows) for values in rows)
+    too_large = _round(text, rules, rows, entries, counts)
+    if too_large:
+        return parse_block(_spelled_out(text, too_large), rules, text)
+    shown = text if shown is None else shown
     first_bad = bad[: min(counts.bad, MOST_PROBLEMS)].tolist()
-    problems = [Problem(line, column, code, _found(text, line, column)) for line, column, code in first_bad]
+    problems = [Problem(line, column, code, _found(shown, line, column)) for line, column, code in first_bad]
     has_query = rows.qid_to > 0
     first = tuple(int(rows.line[np.argmax(has)]) if has.any() else None for has in (has_query, ~has_query))
     comment, comment_ends = _pieces(text, rows.comment_from, rows.comment_to)
@@ -155,11 +168,16 @@ def parse_block(text: Text, rules: Rules) -> _Outcome:
         weight=rows.cost if counts.costs else None,
         comment=comment,
         comment_ends=comment_ends,
-        column=entries.column[: counts.entries],
-        value=entries.value[: counts.entries],
+        column=_used(entries.column, counts.entries),
+        value=_used(entries.value, counts.entries),
         ends=rows.end,
     )
     return _Outcome(parsed, counts.lines, counts.bad, problems, (first[0], first[1]))
+
+
+def _used(values: NDArray[Any], size: int) -> NDArray[Any]:
+    """The first entries; a copy where most of the room made is not used, so that a chunk does not hold on to it."""
+    return values[:size] if 2 * size > values.size else values[:size].copy()
 
 
 def _pieces(text: Text, start: NDArray[np.int32], stop: NDArray[np.int32]) -> tuple[Text, NDArray[np.int64]]:
@@ -186,31 +204,51 @@ def _queries(text: Text, rows: Rows, counts: Counts) -> NDArray[Any]:
     return out
 
 
-def _round(text: Text, rules: Rules, rows: Rows, entries: Entries, counts: Counts) -> None:
-    """Fill in the numbers that the kernel left to us: a few of many digits, or midway between two float32."""
+def _round(text: Text, rules: Rules, rows: Rows, entries: Entries, counts: Counts) -> list[tuple[int, int]]:
+    """Fill in the numbers that the kernel left to us: a few of many digits, or midway between two float32.
+
+    Returns where in the text those are that lie beyond all floats.
+    """
+    too_large = []
     for row, column, position in entries.hard[: counts.hard].tolist():
         token = _token(text, position)
-        if column == kernels.OF_LABEL:
-            rows.y[row] = float(token)
+        single = rules.single and column >= 0
+        value = nearest_single(token) if single else float(shortened(token))
+        if math.isinf(value):
+            too_large.append((position, len(token)))
+        elif column == kernels.OF_LABEL:
+            rows.y[row] = value
         elif column == kernels.OF_COST:
-            rows.cost[row] = float(token)
+            rows.cost[row] = value
         else:
             first, last = (int(rows.end[row - 1]) if row else 0), int(rows.end[row])
-            entry = first + int(np.searchsorted(entries.column[first:last], column))
-            entries.value[entry] = nearest_single(token) if rules.single else float(token)
+            entries.value[first + int(np.searchsorted(entries.column[first:last], column))] = value
+    return too_large
+
+
+def _spelled_out(text: Text, places: list[tuple[int, int]]) -> Text:
+    """The text with numbers beyond all floats spelled so that the kernel sees it, and deals with their lines."""
+    out = text.copy()
+    for position, size in places:
+        out[position : position + size] = np.frombuffer(b"1e" + b"9" * (size - 2), dtype=np.uint8)
+    return out
 
 
 def nearest_single(token: str) -> float:
-    """The float32 nearest to a decimal number, ties to even: rounding twice, by float64, may miss it."""
+    """The float32 nearest to a decimal number, ties to even, or infinity: rounding twice, by float64, may miss it."""
+    token = shortened(token)
     value = float(token)
+    if abs(value) >= kernels.LARGEST_SINGLE:
+        beyond = Decimal(token).copy_abs() >= Decimal(kernels.LARGEST_SINGLE)
+        return math.copysign(math.inf if beyond else MOST_SINGLE, value)
     near = float(np.float32(value))
     other = near + 2 * (value - near)
-    if other == near or not np.isfinite(other) or float(np.float32(other)) != other:
+    if other == near or abs(other) > MOST_SINGLE or float(np.float32(other)) != other:
         return near
-    exact = Fraction(Decimal(token))
-    if exact == Fraction(value):
+    exact = Decimal(token)
+    if exact == Decimal(value):
         return near
-    return max(near, other) if exact > Fraction(value) else min(near, other)
+    return max(near, other) if exact > Decimal(value) else min(near, other)
 
 
 def _token(text: Text, position: int) -> str:

@@ -115,7 +115,9 @@ class Model:
             inner = replace(self, estimator="LinearRanker", names=None, state={})
             theirs = linrank.LinearRanker().get_params(deep=False)
             inner = replace(inner, parameters={k: v for k, v in self.parameters.items() if k in theirs})
-            fitted = {"ranker_": inner.ranker(), "coef_": self.weights[None, :], "n_iter_": self.training["iterations"]}
+            fitted = {"ranker_": inner.ranker(), "coef_": self.weights[None, :]}
+            if self.training.get("iterations") is not None:
+                fitted["n_iter_"] = self.training["iterations"]
         else:
             fitted = self._attributes()
         fitted |= {"n_features_in_": self.weights.size, **self.state}

@@ -24,6 +24,8 @@ Text = NDArray[np.uint8]
 #: Bytes in a block of work: long enough to keep a thread busy, short enough that Ctrl-C is answered at once.
 BLOCK_BYTES = 1 << 20
 LONGEST_LINE = 2**31 - 2  # positions within a block are 32 bits wide
+#: Bytes of zstd unpacked at a time: 4 of them can stand for 128 kB, all of which comes at once.
+ZSTD_BYTES = 1 << 11
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -71,6 +73,20 @@ def _opened(source: Source) -> Iterator[io.BufferedReader]:
     yield stream if hasattr(stream, "peek") else io.BufferedReader(_Raw(stream))
 
 
+def text_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """The lines of a file of UTF-8 text, each with its number from 1 on."""
+    name, number = name_of(source), 0
+    with reading(source) as stream:
+        for line in stream:
+            for piece in line.rstrip(b"\r\n").split(b"\r"):
+                number += 1
+                try:
+                    yield number, piece.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    sentence = f"{name}, line {number}: this is not text in UTF-8: convert it first."
+                    raise FileFormatError(sentence, name, number) from None
+
+
 class _Raw(io.RawIOBase):
     """Any object with `read` as a raw stream, which is left open."""
 
@@ -112,7 +128,7 @@ class _Zstd(io.RawIOBase):
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._unpacker = file, zstd().ZstdDecompressor()
         self._frame: Any = None
-        self._packed, self._ready = b"", memoryview(b"")
+        self._packed, self._ready = memoryview(b""), memoryview(b"")
 
     def readable(self) -> bool:
         """Always."""
@@ -122,16 +138,17 @@ class _Zstd(io.RawIOBase):
         """Fill the buffer, at least in part; 0 at the end of the last frame."""
         while not self._ready:
             if not self._packed:
-                self._packed = self._file.read(1 << 17)
+                self._packed = memoryview(self._file.read(1 << 17))
             if not self._packed:
                 if self._frame is not None:
                     raise EOFError("the last frame is cut off")
                 return 0
             self._frame = self._frame or self._unpacker.decompressobj()
-            self._ready = memoryview(self._frame.decompress(self._packed))
-            self._packed = b""
+            piece = self._packed[:ZSTD_BYTES]
+            self._ready = memoryview(self._frame.decompress(piece))
+            self._packed = self._packed[len(piece) - len(self._frame.unused_data) :]
             if self._frame.eof:
-                self._packed, self._frame = self._frame.unused_data, None
+                self._frame = None
         size = min(len(buffer), len(self._ready))
         buffer[:size], self._ready = self._ready[:size], self._ready[size:]
         return size

@@ -61,6 +61,10 @@ class FrameTable:
         series = self._frame[name]
         if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
             raise DataError(f"Column {name!r} holds {series.dtype}, not numbers: drop={[name]!r}, or encode it first.")
+        if series.dtype.is_integer() and not series.null_count():
+            return np.asarray(series.to_numpy()).astype(np.float64)  # the nearest: a cast may refuse those above 2^53
+        if series.dtype.is_integer():
+            return np.array([float(value) if isinstance(value, int) else np.nan for value in series.to_list()])
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
     def ids(self, name: str) -> NDArray[Any]:

@@ -16,7 +16,8 @@ from .._errors import DataError, ParameterError
 from .._preferences import FloatArray
 from ._beside import SIZES, WEIGHTS, side_path, unpacked
 from ._columns import NONE_FOUND, Columns, tell_of_no_queries
-from ._streams import Source, reading
+from ._numbers import number
+from ._streams import Source, text_lines
 from .dataset import Dataset
 from .svmlight import read_rows
 from .tables import read_arrow, read_csv, read_parquet
@@ -121,18 +122,17 @@ def _side_file(path: Source, endings: tuple[str, ...]) -> tuple[FloatArray | Non
     file = side_path(path, endings)
     if file is None:
         return None, None
-    with reading(file) as stream:
-        return _column(stream.read(), file), file
+    return _column(file), file
 
 
-def _column(text: bytes, file: Path) -> FloatArray:
+def _column(file: Path) -> FloatArray:
     values = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for line_number, line in text_lines(file):
         if line.strip():
             try:
-                values.append(float(line))
+                values.append(number(line))
             except ValueError:
-                raise DataError(f"{file}, line {number}: expected a number, found {line[:20]!r}.") from None
+                raise DataError(f"{file}, line {line_number}: expected a number, found {line[:20]!r}.") from None
     return np.array(values)
 
 

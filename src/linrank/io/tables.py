@@ -130,7 +130,11 @@ def _arrow_errors(name: str) -> Iterator[None]:
         raise
     except (lib.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FileFormatError(f"{name} cannot be read as a table ({reason}): is it whole?", name) from None
+    except MemoryError:  # a damaged length may ask for any number of bytes
+        reason = "there is not enough memory for what it says it holds"
+    else:
+        return
+    raise FileFormatError(f"{name} cannot be read as a table ({reason}): is it whole?", name) from None
 
 
 def _validate(table: Any) -> None:
@@ -154,9 +158,9 @@ def read_parquet(path: PathLike, columns: Columns, missing: str, dtype: DTypeLik
 def _roles(table: Any) -> dict[str, str]:
     try:
         known = json.loads((table.schema.metadata or {}).get(ROLES, b"{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return known if isinstance(known, dict) and all(isinstance(column, str) for column in known.values()) else {}
 
 
 def read_arrow(path: PathLike, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:

@@ -169,7 +169,7 @@ def _packed(file: BinaryIO, path: PathLike) -> Iterator[BinaryIO]:
         with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0) as out:
             yield out  # type: ignore[misc]
     elif name.endswith(".zst"):
-        with zstd().ZstdCompressor().stream_writer(file, closefd=False) as out:
+        with zstd().ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False) as out:
             yield out
     else:
         yield file

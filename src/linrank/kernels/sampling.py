@@ -162,7 +162,7 @@ def draw_balanced(
 def draw_rejection(
     ranking_ptr: Any, ranking_levels: Any, level_ptr: Any, u: Any, v: Any, largest: float,
     seed: Any, counter: Any, winner: Any, loser: Any,
-) -> Any:  # fmt: skip
+) -> int:  # fmt: skip
     """Members in proportion to c_ij without an index: two of a ranking, until they are a pair and are accepted.
 
     A member i is drawn from all, j from i's ranking r (found by bisection); they are accepted where their levels

@@ -12,18 +12,18 @@ import numpy as np
 
 from ._jit import inlined, uncounted
 from .decimal import FLOAT, HARD, HUGE, NAN, NINE, ZERO, U, number
-from .text import COLON, NEWLINE, Counts, Entries, Rows, Rules
+from .text import COLON, NEWLINE, Entries, Rows, Rules
 
 RETURN, BLANK, TAB, HASH = 13, 32, 9, 35
 Q, C = 113, 99
 #: What can be wrong with a line.
 GOOD, LABEL, GAP, FEATURE, NO_COLON, VALUE, TOO_LARGE, TOO_LOW, TOO_HIGH, TWICE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-QUERY, QUERY_TWICE, COST, MISSING, LONE_RETURN = 10, 11, 12, 13, 14
+QUERY, QUERY_TWICE, COST, MISSING, LONE_RETURN, COST_TWICE = 10, 11, 12, 13, 14, 15
 #: Columns of what is recorded of a number that the caller must round: instead of a feature, the label or the cost.
 OF_LABEL, OF_COST = -1, -2
 #: What a keyword turns out to be.
 NUMBERED, TEXT, EASY_COST, HARD_COST = 1, 2, 3, 4
-LARGEST_SINGLE = 3.4028235677973366e38  # from here on a number rounds to infinity in float32
+LARGEST_SINGLE = 3.4028235677973366e38  # 2^128 - 2^103: from here on a number rounds to infinity in float32
 MOST_NEGATIVE = U(2**63)
 LARGEST_ID = 2**31 - 2
 
@@ -57,7 +57,7 @@ def _line_end(text: Any, i: int) -> tuple[int, int]:
 
 
 @uncounted
-def _query_id(text: Any, i: int) -> tuple[Any, int, bool]:
+def _query_id(text: Any, i: int) -> tuple[int, int, bool]:
     """The id at text[i]: as an integer, the position after it, and whether it is one in its shortest form."""
     first = i
     negative = text[i] == 45
@@ -75,7 +75,8 @@ def _query_id(text: Any, i: int) -> tuple[Any, int, bool]:
         i += 1
     if not whole:
         return i - first, i, False
-    return -np.int64(value - U(1)) - 1 if negative else np.int64(value), i, True
+    found: Any = -np.int64(value - U(1)) - 1 if negative else np.int64(value)
+    return found, i, True
 
 
 @uncounted
@@ -151,9 +152,9 @@ def _check_value(value: float, kind: int, after: int, single: bool, keep_nan: bo
             return VALUE, kind
         return (GOOD if keep_nan else MISSING), kind
     if single and kind == FLOAT:
-        if abs(value) >= LARGEST_SINGLE:
+        if abs(value) > LARGEST_SINGLE:
             return TOO_LARGE, kind
-        if _is_midway(value):
+        if abs(value) == LARGEST_SINGLE or _is_midway(value):
             kind = HARD
     return _code_of_number(kind, after, VALUE), kind
 
@@ -215,9 +216,12 @@ def _row(
         increasing &= rising
         if code != GOOD or text[i] == NEWLINE or text[i] == HASH:
             break
+        start = i
         i, code, what = _keyword(text, i, rows, row)
         texts += what == TEXT
         costs += what >= EASY_COST
+        if costs > 1 and code == GOOD:
+            i, code = start, COST_TWICE
         if what == HARD_COST and code == GOOD:
             entries.hard[hard, 0], entries.hard[hard, 1], entries.hard[hard, 2] = row, OF_COST, i
             hard += 1
@@ -233,8 +237,10 @@ def _row(
 
 
 @uncounted
-def parse(text: Any, end: int, rules: Rules, rows: Rows, entries: Entries, bad: Any) -> Counts:
-    """Read text[:end], whole lines; blank lines and those of a comment alone are no rows.
+def parse(
+    text: Any, end: int, rules: Rules, rows: Rows, entries: Entries, bad: Any
+) -> tuple[int, int, int, int, int, int, int]:
+    """Read text[:end], whole lines; blank lines and those of a comment alone are no rows. Returns the fields of Counts.
 
     Bad lines are recorded as (line, column, code), all counted from 1 and the text's own, and left out; the first one
     ends it all unless `rules.skip`.
@@ -264,4 +270,4 @@ def parse(text: Any, end: int, rules: Rules, rows: Rows, entries: Entries, bad: 
             while text[i] != NEWLINE:
                 i += 1
         i += 1
-    return Counts(row, entry, line, hard, n_bad, texts, costs)
+    return row, entry, line, hard, n_bad, texts, costs

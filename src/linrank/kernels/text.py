@@ -51,7 +51,10 @@ class Entries(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What `parse` found: `texts` are query ids that are not integers in their shortest form."""
+    """What `parse` found: `texts` are query ids that are not integers in their shortest form.
+
+    Made by the caller: a kernel that returned it would have it unpickled, which crashes while Ctrl-C is pending.
+    """
 
     rows: int
     entries: int
