@@ -161,6 +161,20 @@ def round_entries(data: Any, out: Any) -> bool:
 
 
 @kernel
+def csr_is_sound(data: Any, indices: Any, indptr: Any, n_columns: int) -> bool:
+    """Whether rows lie one after the other within the data, and columns within the matrix. O(rows + non-zeros)."""
+    sound = indptr[0] == 0 and indptr[-1] <= min(data.size, indices.size)
+    for i in range(indptr.size - 1):
+        sound &= indptr[i] <= indptr[i + 1]
+    if not sound:
+        return False
+    n, outside = np.uint64(n_columns), 0
+    for k in range(indptr[-1]):
+        outside += 1 if np.uint64(indices[k]) >= n else 0
+    return outside == 0
+
+
+@kernel
 def has_duplicates(indices: Any, indptr: Any, marker: Any) -> bool:
     """Whether a row names a column twice. O(non-zeros); `marker` holds -1 for each column at the start."""
     for i in range(indptr.size - 1):
