@@ -184,7 +184,33 @@ def _rankncg(given: Tables) -> str:
     return markdown([*head, "seconds, RankNCG fast", "the paper's, fast"], rows)
 
 
+def _defaults(given: Tables) -> str:
+    """The reporting half, a row a set: default and best for each loss, and the stochastic default."""
+    losses = ("squared_hinge", "hinge", "logistic")
+    rows = []
+    for name in dict.fromkeys(row["data"] for row in given.rows("defaults", list="reporting")):
+        found = {loss: given.rows("defaults", data=name, loss=loss)[0] for loss in losses}
+        pairs = [f"{found[loss]['default'][1:]} / {found[loss]['best of the grid'][1:]}" for loss in losses]
+        row = found["squared_hinge"]
+        rows.append([name, *pairs, found["hinge"]["SGDRanker"][1:], row["standard error"][1:], row["by luck"]])
+    head = ["set", *(f"{loss.replace('_', ' ')}: default / best" for loss in losses)]
+    return markdown([*head, "`SGDRanker()`", "error (squared hinge)", "by luck"], rows)
+
+
+def _defaults_summary(given: Tables) -> str:
+    shown = ("list", "loss", "sets", "median lost", "most lost", "beyond .01 and 2 errors", "worst", "median by luck")
+    return markdown(shown, ([row[column] for column in shown] for row in given.rows("defaults_summary")))
+
+
+def _defaults_weighting(given: Tables) -> str:
+    shown = ("data", "list", "pairs, accuracy", "queries, accuracy", "pairs, ndcg@10", "queries, ndcg@10")
+    return markdown(shown, ([row[column] for column in shown] for row in given.rows("defaults_weighting")))
+
+
 TABLES: dict[str, Callable[[Tables], str]] = {
+    "defaults": _defaults,
+    "defaults_summary": _defaults_summary,
+    "defaults_weighting": _defaults_weighting,
     "evaluation": _evaluation,
     "hinge": _hinge,
     "squared_hinge": _squared_hinge,

@@ -22,7 +22,7 @@ LAYERS = [
     ["_missing"],
     ["losses"],
     ["engines", "metrics"],
-    ["_objective"],
+    ["_objective", "_defaults"],
     ["_smoothing"],
     ["solvers"],
     ["_progress"],

@@ -6,7 +6,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from interrupts import interrupting, wait_for_threads
-from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, RankingData
+from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, RankingData, _cv
 from linrank._folds import make_folds
 from linrank.metrics import pairwise_accuracy
 from linrank.testing import make_ranking
@@ -122,3 +122,35 @@ def test_an_interrupted_refit_leaves_the_last_fit_as_it_was(monkeypatch, where):
         model.set_params(alphas=[0.5, 0.25]).fit(*second)
     assert vars(model).keys() == before.keys()
     assert all(vars(model)[name] is before[name] for name in before if name.endswith("_"))
+
+
+def noise(strength: float):
+    """Many columns, few rows: the more noise, the stronger the best alpha."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 40))
+    return X, X[:, 0] + strength * rng.normal(size=60)
+
+
+def test_the_path_lies_around_the_default():
+    X, y = noise(1.0)
+    found = LinearRankerCV(7, cv=3).fit(X, y)
+    default = LinearRanker().fit(X, y).alpha_
+    assert found.cv_results_["default_alpha"] == default
+    assert np.min(np.abs(np.log(found.cv_results_["alpha"] / default))) < 1e-9
+
+
+def test_the_path_grows_where_the_best_alpha_is_at_its_end(monkeypatch, caplog):
+    monkeypatch.setattr(_cv, "REACH", 3.0)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 3))
+    y = X @ [1.0, -2.0, 3.0]  # no noise at all: the weaker, the better
+    found = LinearRankerCV(4, cv=3, tol=1e-6).fit(X, y)
+    alphas = found.cv_results_["alpha"]
+    assert alphas.size > 4
+    np.testing.assert_allclose(alphas[1:] / alphas[:-1], alphas[1] / alphas[0])
+    assert np.all(np.diff(alphas) < 0)
+    assert found.cv_results_["scores"].shape == (alphas.size, 3)
+    assert found.cv_results_["n_iter"].shape == (alphas.size, 3)
+    short = LinearRankerCV(alphas[:4], cv=3, tol=1e-6).fit(X, y)
+    assert found.cv_results_["mean_score"].max() > short.cv_results_["mean_score"].max()
+    assert "the best alpha is the last one tried" in caplog.text  # the list given does not grow, but says so

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linrank import DataError, LinrankError, NoPairsError, ParameterError, RankingData
+from linrank import DataError, LinearRanker, LinrankError, NoPairsError, ParameterError, RankingData
 from linrank._rankings import restrict
 from linrank.testing import enumerate_pairs, make_ranking
 from strategies import problems
@@ -278,3 +278,26 @@ def test_query_weight_as_a_series_by_qid():
 def test_strided_features_are_made_contiguous_once():
     X = np.random.default_rng(0).random((10, 8))
     assert RankingData(X[::2, ::2], Y5, Q5).X.flags.c_contiguous
+
+
+@pytest.mark.parametrize(
+    ("indices", "indptr"),
+    [
+        ([0, 1, 2, 3], [0, 2, 2, 4]),  # a column that is not there
+        ([0, 1, -1, 2], [0, 2, 2, 4]),
+        ([0, 1, 0, 1], [0, 4, 2, 4]),  # rows that run backwards
+        ([0, 1, 0, 1], [0, 2, 3, 9]),  # rows beyond the data
+        ([0, 1, 0, 1], [1, 2, 3, 4]),
+    ],
+)
+def test_a_damaged_sparse_matrix_is_refused(indices, indptr):
+    X = sp.csr_matrix((3, 3))
+    X.data, X.indices, X.indptr = np.ones(4), np.array(indices, dtype=np.int32), np.array(indptr, dtype=np.int32)
+    with pytest.raises(DataError, match="damaged CSR"):
+        RankingData(X, [1, 2, 3])
+
+
+@pytest.mark.parametrize("alpha", [pytest.param(10**400, id="huge"), np.inf, np.nan, -1, True, "1"])
+def test_alphas_that_are_no_number_above_0(alpha):
+    with pytest.raises(ParameterError, match="alpha"):
+        LinearRanker(alpha=alpha).fit([[0.0], [1.0]], [0, 1])

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from linrank import RankingData
+from linrank._defaults import choose_scale
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge
@@ -103,7 +104,7 @@ def test_products_agree_for_every_kind_of_matrix(kind):
             assert engine.matrix.n_blocks > 1 or kind.startswith("csr")
             np.testing.assert_allclose(engine.dot(w), exact @ w, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(engine.transpose_dot(g), exact.T @ g, rtol=1e-11, atol=1e-11)
-            np.testing.assert_allclose(engine.column_scale(), exact.std(axis=0), rtol=1e-10)
+            np.testing.assert_allclose(engine.columns().deviation, exact.std(axis=0), rtol=1e-10)
             bits.append((engine.dot(w).tobytes(), engine.transpose_dot(g).tobytes()))
     assert bits[0] == bits[1] == bits[2]
 
@@ -113,6 +114,8 @@ def test_constant_columns_are_not_scaled():
     X = np.column_stack([np.full(999, 0.1), np.full(999, 1e9 / 3), 1e9 + rng.random(999), np.zeros(999)])
     for matrix in (X, sp.csr_matrix(X)):
         with LocalEngine(RankingData(matrix, rng.random(999))) as engine:
-            scale = engine.column_scale()
+            columns = engine.columns()
+        np.testing.assert_array_equal(columns.deviation[[0, 1, 3]], 0.0)
+        scale = choose_scale(True, columns)
         np.testing.assert_array_equal(scale[[0, 1, 3]], 1.0)
         assert scale[2] == pytest.approx(X[:, 2].std(), rel=1e-6)

@@ -275,12 +275,18 @@ def test_overflow_without_scaling_is_told_with_its_cure(problem, loss, solver, k
     X, y, qid = problem
     errors = np.geterr()
     with pytest.warns(ConvergenceWarning, match="scale=True") as caught:
-        ranker = LinearRanker(loss, scale=False, solver=solver, n_jobs=2).fit(kind(X * factor), y, qid)
+        ranker = LinearRanker(loss, 1e-3, scale=False, solver=solver, n_jobs=2).fit(kind(X * factor), y, qid)
     assert len(caught) == 1
     assert np.geterr() == errors
     assert ranker.status_ == "stalled"
     assert np.isfinite(ranker.gap_)
     assert np.all(np.isfinite(ranker.coef_))
+
+
+def test_variances_that_overflow_give_no_alpha(problem):
+    X, y, qid = problem
+    with pytest.raises(DataError, match="scale=True"):
+        LinearRanker(scale=False).fit(X * 1e160, y, qid)
 
 
 def test_a_failed_fit_leaves_the_fitted_ranker_alone(problem):

@@ -317,7 +317,7 @@ def test_a_checkpoint_does_not_go_on_with_another_seed(problem, tmp_path, first,
 @pytest.mark.parametrize(
     "options",
     [
-        {"average": True}, {"loss": "logistic"}, {"rule": "sgd"}, {"sampling": "balanced"}, {"reservoir": 5},
+        {"average": False}, {"loss": "logistic"}, {"rule": "sgd"}, {"sampling": "balanced"}, {"reservoir": 5},
         {"steps_per_row": 3}, {"open_queries": 2}, {"decay": 1.0}, {"scale": np.full(5, 2.0)}, {"warm_start": True},
         {"missing": "zero"}, {"preferences": "chain"}, {"n_steps": 5}, {"C": 2.0}, {"switch": 1},
     ],

@@ -128,7 +128,7 @@ def descent(shape: str, **given: Any) -> Task:
     from linrank import SGDRanker
 
     problem = shaped(shape)()
-    options = {"alpha": 1e-3, "scale": False, "n_steps": 50_000, "random_state": 0, **given}
+    options = {"alpha": 1e-3, "scale": False, "average": False, "n_steps": 50_000, "random_state": 0, **given}
     return lambda: SGDRanker(**options).fit(*problem)
 
 
@@ -139,7 +139,7 @@ def chunks() -> Task:
     X, y, qid = graded.make(20_000, 20, 400, 5)
     assert qid is not None
     parts = [(X[k : k + 2000], y[k : k + 2000], qid[k : k + 2000]) for k in range(0, 20_000, 2000)]
-    return lambda: SGDRanker(alpha=1e-3, scale=False, random_state=0).fit_stream(lambda: iter(parts))
+    return lambda: SGDRanker(alpha=1e-3, scale=False, average=False, random_state=0).fit_stream(lambda: iter(parts))
 
 
 def classifier() -> Task:

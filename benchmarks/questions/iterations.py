@@ -19,7 +19,7 @@ def main() -> None:
             row = {"rows": m, "alpha": alpha, "tol": tol}
             for name, search in (("bundle", True), ("algorithm 1", False)):
                 solver = Bundle(tol=tol, max_iter=2000, line_search=search)
-                ranker = LinearRanker("hinge", alpha, solver=solver).fit(X, y)
+                ranker = LinearRanker("hinge", alpha, scale=True, solver=solver).fit(X, y)
                 row[f"{name} iterations"] = ranker.n_iter_ if ranker.status_ == "converged" else None
             rows.append(row)
     report("iterations", rows)

@@ -139,7 +139,7 @@ def calibration() -> list[dict[str, Any]]:
     query = np.unique(qid, return_inverse=True)[1]
     rng = np.random.default_rng(0)
     held = np.isin(query, rng.permutation(query.max() + 1)[: (query.max() + 1) // 5])
-    ranker = LinearRanker("logistic", 1e-3, tol=1e-6).fit(X[~held], y[~held], qid[~held])
+    ranker = LinearRanker("logistic", 1e-3, scale=True, tol=1e-6).fit(X[~held], y[~held], qid[~held])
     rows = np.flatnonzero(held)
     i, j = rng.choice(rows, (2, 2_000_000))
     keep = (query[i] == query[j]) & (y[i] != y[j])

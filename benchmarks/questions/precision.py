@@ -24,7 +24,7 @@ def compare(name: str, problem: Problem) -> dict[str, Any]:
     X, y, qid = problem
     row: dict[str, Any] = {"data": name}
     for dtype in (np.float64, np.float32):
-        ranker = LinearRanker(alpha=1e-4, tol=1e-8).fit(X.astype(dtype), y, qid)
+        ranker = LinearRanker(alpha=1e-4, scale=True, tol=1e-8).fit(X.astype(dtype), y, qid)
         row[f"objective {dtype.__name__}"] = f"{ranker.objective_:.9f}"
         row[f"accuracy {dtype.__name__}"] = f"{ranker.score(X, y, qid):.6f}"
     return row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,12 +145,13 @@ def solve(data: RankingData, loss: Any, solver: Any, alpha: float, limit: int) -
 def nonlinear() -> list[dict[str, Any]]:
     """RandPoly with non-linear features in a pipeline, beside the paper's quadratic RankSVM."""
     X, y, _ = load("torgo", *SETS["RandPoly 1000"])
+    ranker = partial(LinearRanker, "logistic", scale=True)
     models = {
-        "linear": lambda alpha: make_pipeline(StandardScaler(), LinearRanker("logistic", alpha)),
-        "PolynomialFeatures(2)": lambda alpha: make_pipeline(PolynomialFeatures(2), LinearRanker("logistic", alpha)),
+        "linear": lambda alpha: make_pipeline(StandardScaler(), ranker(alpha=alpha)),
+        "PolynomialFeatures(2)": lambda alpha: make_pipeline(PolynomialFeatures(2), ranker(alpha=alpha)),
         "Nystroem, quadratic": lambda alpha: make_pipeline(
             Nystroem("poly", degree=2, coef0=1.0, gamma=0.02, n_components=600, random_state=0),
-            LinearRanker("logistic", alpha),
+            ranker(alpha=alpha),
         ),
     }
     rows = []

@@ -76,14 +76,17 @@ def _products(X: np.ndarray) -> np.ndarray:
     return PolynomialFeatures(2, include_bias=False).fit_transform(X)
 
 
+PLAIN = {"scale": True, "average": False, "random_state": 0}
+
+
 def main() -> None:
     contestants: dict[str, tuple[Make, list[float]]] = {
-        "pegasos": (lambda alpha: SGDRanker(alpha=alpha, random_state=0), ALPHAS),
+        "pegasos": (lambda alpha: SGDRanker(alpha=alpha, **PLAIN), ALPHAS),
         "perceptron": (lambda _: Perceptron(0.0, False), [0.0]),
         "perceptron with margin": (lambda margin: Perceptron(margin, False), MARGINS),
         "perceptron, averaged": (lambda _: Perceptron(0.0, True), [0.0]),
         "perceptron with margin, averaged": (lambda margin: Perceptron(margin, True), MARGINS),
-        "pegasos with ties": (lambda alpha: WithTies(alpha=alpha, random_state=0), ALPHAS),
-        "pegasos with products": (lambda alpha: WithProducts(alpha=alpha, random_state=0), ALPHAS),
+        "pegasos with ties": (lambda alpha: WithTies(alpha=alpha, **PLAIN), ALPHAS),
+        "pegasos with products": (lambda alpha: WithProducts(alpha=alpha, **PLAIN), ALPHAS),
     }
     report("sgd_claims", compare(contestants))

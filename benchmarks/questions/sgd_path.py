@@ -29,7 +29,7 @@ def objective(data: RankingData, coef: np.ndarray, scale: np.ndarray, alpha: flo
 
 def main() -> None:
     train, validation, test = next(iter(folds()))
-    exact = choose(lambda alpha: LinearRanker("hinge", alpha, tol=1e-5), train, validation, ALPHAS)
+    exact = choose(lambda alpha: LinearRanker("hinge", alpha, scale=True, tol=1e-5), train, validation, ALPHAS)
     alpha, scale = exact.alpha, exact.scale_
     data, test_data = RankingData(*train), RankingData(*test)
     rows = []

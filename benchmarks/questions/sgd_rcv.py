@@ -43,13 +43,13 @@ def main() -> None:
     alphas = [1e-3, 1e-4, 1e-5, 1e-6]
     contestants: dict[str, tuple[Callable[[float], Any], list[float]]] = {
         f"SGDRanker, {rule}": (
-            lambda alpha, rule=rule: SGDRanker(alpha=alpha, rule=rule, scale=False, random_state=0),
+            lambda alpha, rule=rule: SGDRanker(alpha=alpha, rule=rule, scale=False, average=False, random_state=0),
             alphas,
         )
         for rule in ("pegasos", "sgd")
     }
     contestants["SGDRanker, passive_aggressive"] = (
-        lambda C: SGDRanker(C=C, rule="passive_aggressive", scale=False, random_state=0),
+        lambda C: SGDRanker(alpha=1e-4, C=C, rule="passive_aggressive", scale=False, average=False, random_state=0),
         [10.0, 1.0, 0.1, 0.01],
     )
     contestants["LinearRanker, hinge"] = (lambda alpha: LinearRanker("hinge", alpha, scale=False), alphas)

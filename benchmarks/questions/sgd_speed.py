@@ -43,7 +43,7 @@ def compare(name: str, problem: Problem, n_steps: int) -> dict[str, object]:
     def steps(rule: str) -> None:
         runs[rule].steps(runs[rule].begin(np.zeros(d), 0, 0, False), n_steps)
 
-    ranker = SGDRanker(alpha=ALPHA, n_steps=n_steps, scale=False, random_state=0)
+    ranker = SGDRanker(alpha=ALPHA, n_steps=n_steps, scale=False, average=False, random_state=0)
     contestants = {rule: lambda rule=rule: steps(rule) for rule in RULES}
     contestants["SGDClassifier"] = lambda: classifier.fit(*ready)
     contestants["differences and SGDClassifier"] = lambda: classifier.fit(*differences(data.X, winner, loser))

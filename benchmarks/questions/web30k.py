@@ -15,10 +15,10 @@ SOURCES = FIT
 
 def measure(loss: str, n_jobs: int) -> dict[str, Any]:
     X, y, qid = load("web30k")
-    LinearRanker(loss).fit(X[:1000], y[:1000], qid[:1000])  # compiled and loaded
+    LinearRanker(loss, 1e-3, scale=True).fit(X[:1000], y[:1000], qid[:1000])  # compiled and loaded
     with PeakMemory() as memory:
         begin = time.perf_counter()
-        ranker = LinearRanker(loss, 1e-3, n_jobs=n_jobs).fit(X, y, qid)
+        ranker = LinearRanker(loss, 1e-3, scale=True, n_jobs=n_jobs).fit(X, y, qid)
         seconds = time.perf_counter() - begin
     return {
         "loss": loss,

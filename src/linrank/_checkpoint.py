@@ -26,7 +26,7 @@ from ._stream import Kept, OpenQueries, Stream, check_chunk
 from .kernels.stochastic import FACTOR
 from .solvers.stochastic import Descent
 
-MAGIC = b"linrank checkpoint 2\n"
+MAGIC = b"linrank checkpoint 3\n"
 DTYPES = ("float64", "float32", "int64", "int32")
 LARGEST = 2**62  # of what is counted: sums of two stay within 64 bits
 ANEW = "begin anew with resume=False (--restart), or delete it"
@@ -54,7 +54,7 @@ def save_checkpoint(path: Path, saved: Saved, parameters: dict[str, Any]) -> Non
         "descent": [descent.t, descent.averaged, int(descent.seed), int(descent.counter)],
         "queries": [int(queries.seed), int(queries.counter)],
         "kept": [[name, kept.seen, kept.X.shape[0]] for name, kept in queries.kept.items()],
-        "stream": [stream.n_pairs, stream.n_steps, stream.with_qid],
+        "stream": [stream.n_pairs, stream.n_steps, stream.with_qid, stream.alpha],
         "about": [saved.done, saved.first, saved.names, parameters],
     }
     text = json.dumps(header).encode()
@@ -150,9 +150,10 @@ def _stream(header: dict[str, Any], arrays: dict[str, NDArray[Any]], parameters:
     kept = _kept(header["kept"], arrays, n_features, size)
     _demand(len(kept) == len(header["kept"]) <= most, "it keeps more queries than it should")
     queries = OpenQueries(size, most, *_random(*header["queries"]), kept)
-    n_pairs, n_steps, with_qid = header["stream"]
+    n_pairs, n_steps, with_qid, alpha = header["stream"]
     _demand(type(n_pairs) is int and n_pairs >= 0 and isinstance(with_qid, bool), "its counts are not understood")
-    return Stream(descent, queries, scale, n_pairs, _whole(n_steps), with_qid, means)
+    _demand(type(alpha) is float and 0 < alpha < math.inf, "its alpha is not a number above 0")
+    return Stream(descent, queries, scale, n_pairs, _whole(n_steps), with_qid, alpha, means)
 
 
 def _descent(numbers: Any, arrays: dict[str, NDArray[Any]]) -> Descent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from ._errors import DataError, ParameterError
 from ._preferences import FloatArray
 from .kernels.ordering import begins
-from .kernels.products import has_duplicates
+from .kernels.products import csr_is_sound, has_duplicates
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Refuse a parameter value that is not one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ParameterError(f"{name}={value!r} is not known: choose one of {', '.join(map(repr, choices))}.")
+
+
+def check_number(name: str, value: Any, above: float) -> None:
+    """Refuse a parameter that is not a finite number above `above`."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not above < value <= sys.float_info.max:
+        raise ParameterError(f"{name}={value!r} must be a finite number above {above:g}.")
 
 
 def check_features(X: Any, *, allow_nan: bool = False) -> Any:
@@ -36,6 +44,8 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
         X = np.ascontiguousarray(X)  # every product would copy it otherwise
     if X.shape[0] >= 2**31:
         raise DataError(f"X has {X.shape[0]} rows; at most 2**31 - 1 can be used: train on a sample of them.")
+    if sp.issparse(X) and not csr_is_sound(X.data, X.indices, X.indptr, X.shape[1]):
+        raise DataError("X is a damaged CSR matrix: indptr must rise from 0 within the data, indices name its columns.")
     if sp.issparse(X) and not X.has_sorted_indices:
         marker = np.full(X.shape[1], -1, dtype=np.int64)
         if has_duplicates(X.indices, X.indptr, marker):

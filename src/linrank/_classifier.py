@@ -29,8 +29,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     A LinearRanker of one query and two levels: every positive row should score above every negative one. However rare a
     class is, each pair holds one row of either, so `class_weight` would multiply all pairs by the same number and
-    change nothing. Probabilities come from a sigmoid fitted to the scores of held-out folds; 0.5 is the threshold of
-    `predict`.
+    change nothing (but the columns' scale, which goes by weighted rows, and the alpha that goes by it). Probabilities
+    come from a sigmoid fitted to the scores of held-out folds; 0.5 is the threshold of `predict`.
 
     Parameters
     ----------
@@ -51,6 +51,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         predict_proba is 1 / (1 + exp(-slope_ * decision_function)).
     ranker_ : LinearRanker
         The ranker fitted to all rows: gap_, objective_, status_, n_pairs_ and the rest.
+    alpha_ : float
+        Its strength of the regulariser.
     n_iter_ : int
         Its iterations.
     n_features_in_, feature_names_in_
@@ -70,10 +72,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         loss: str = "squared_hinge",
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         *,
         solver: Any = "auto",
-        scale: bool = True,
+        scale: bool | str = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cv: Any = 5,
@@ -110,6 +112,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         validate_data(self, names, skip_check_array=True)
         self.__dict__.update(_fitted(ranker, centre, sigmoid), classes_=classes)  # in one step: before Ctrl-C or after
         return self
+
+    @property
+    def alpha_(self) -> float:
+        """The strength of the regulariser that was used."""
+        return self.ranker_.alpha_
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores: above 0 is more probably positive than not. Their order is what was trained."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
@@ -18,14 +19,20 @@ from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import PathProgress
 from ._threads import map_in_threads
+from .engines import LocalEngine
 from .engines._matrix import predict
+from .engines.local import overflow_ignored
 from .metrics import Metric, parse
 from .metrics._names import OVER_PREFERENCES
 from .metrics._pairs import TIE_VALUE, accuracy_of
 from .rankers import LinearRanker
 
-#: Strongest and weakest alpha of a path that is given as a number.
-STRONGEST, WEAKEST = 10.0, 1e-5
+logger = logging.getLogger("linrank")
+
+#: How far a path that is given as a number reaches from alpha="auto", to either side.
+REACH = 1e3
+#: How often such a path is made longer by a quarter where the best alpha is at its end.
+GROWTH = 4
 FITTED = (
     *("coef_", "scale_", "objective_", "gap_", "n_iter_", "history_", "status_", "n_features_in_"),
     *("n_rows_", "n_queries_", "n_pairs_", "fill_", "feature_names_in_", "fitted_with_qid_"),
@@ -39,6 +46,10 @@ class _Path(NamedTuple):
     n_iter: list[int]
     converged: bool
 
+    def then(self, other: _Path) -> _Path:
+        """Both paths, this one first."""
+        return _Path(self.scores + other.scores, self.n_iter + other.n_iter, self.converged and other.converged)
+
 
 class LinearRankerCV(LinearPredictor):
     """LinearRanker with alpha chosen by cross-validation.
@@ -49,7 +60,8 @@ class LinearRankerCV(LinearPredictor):
     Parameters
     ----------
     alphas : int or array, default=20
-        The alphas to try, or how many between 10 and 1e-5.
+        The alphas to try, or how many: from a thousand times what alpha="auto" would be to a thousandth of it, and more
+        where the best is the first or the last of them.
     cv : int, splitter or iterable of (train rows, test rows), default=5
         Folds by query; a splitter gets the queries as groups.
     metric : str or callable, default="pairwise_accuracy"
@@ -66,7 +78,8 @@ class LinearRankerCV(LinearPredictor):
     alpha_ : float
         The alpha chosen.
     cv_results_ : dict
-        "alpha", "mean_score", "standard_error", "scores" (alphas by folds), "n_iter" (alphas by folds).
+        "alpha", "mean_score", "standard_error", "scores" (alphas by folds), "n_iter" (alphas by folds), and
+        "default_alpha", what alpha="auto" would have been.
     coef_, scale_, objective_, gap_, n_iter_, n_pairs_, history_, status_
         Of the ranker fitted to all data with that alpha.
     """
@@ -82,7 +95,7 @@ class LinearRankerCV(LinearPredictor):
         solver: Any = "auto",
         preferences: str | ArrayLike = "full",
         query_weighting: str = "pairs",
-        scale: bool = True,
+        scale: bool | str = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         n_jobs: int | None = None,
@@ -118,44 +131,93 @@ class LinearRankerCV(LinearPredictor):
         given: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
         plain_qid = qid is not None and not are_labels(y)
         y, qid = split_labels(y, qid)
-        alphas, metric = self._check_alphas(), self._check_metric()
-        ranker = self._ranker(alphas[-1])
-        ranker._check_parameters()
+        self._check_alphas()
+        metric = self._check_metric()
+        self._ranker("auto")._check_parameters()
         weighting: dict[str, Any] = {"preferences": self.preferences, "query_weighting": self.query_weighting}
         data = RankingData(learn_missing(X, self.missing)[0], y, qid, **given, **weighting)
         folds = with_pairs(make_folds(self.cv, data), data)
         if data.y is None and not (metric is None or _over_the_data(metric)):
             raise DataError(f"metric={self.metric!r} needs y: give y, or choose by 'pairwise_accuracy'.")
-        progress = PathProgress(self.verbose, len(folds), alphas.size)
-        with progress:
-            paths = map_in_threads(lambda fold: self._follow(alphas, metric, *fold, progress), folds, self.n_jobs)
+        default_alpha = self._default_alpha(data)
+        alphas, paths = self._search(self._make_alphas(default_alpha), metric, folds)
         if not all(path.converged for path in paths):
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         results = _summary(alphas, paths)
-        alpha = float(alphas[self._choose(results, metric is None or metric.greater_is_better)])
+        alpha = float(alphas[self._choose(results, metric)])
         final = self._ranker(alpha).set_params(n_jobs=self.n_jobs, verbose=self.verbose).fit(X, y, qid, **given)
         found = {name: getattr(final, name) for name in FITTED if hasattr(final, name)}
-        self.__dict__.update(found, alpha_=alpha, cv_results_=results)  # all in one step: Ctrl-C comes before or after
+        found |= {"alpha_": alpha, "cv_results_": results | {"default_alpha": default_alpha}}
+        self.__dict__.update(found)  # all in one step: Ctrl-C comes before or after
         if "feature_names_in_" not in found:
             self.__dict__.pop("feature_names_in_", None)  # of a fit before
         self._remember(data, plain_qid=plain_qid)
         return self
 
-    def _ranker(self, alpha: float) -> LinearRanker:
-        names = ("loss", "solver", "preferences", "query_weighting", "scale", "tol", "max_iter", "missing")
-        return LinearRanker(alpha=float(alpha), **{name: getattr(self, name) for name in names})
+    def _search(
+        self, alphas: FloatArray, metric: Metric | None, folds: list[tuple[RankingData, RankingData]]
+    ) -> tuple[FloatArray, list[_Path]]:
+        """The paths of all folds; the alphas, and more at an end that is the best, if they were given as a number."""
+        with PathProgress(self.verbose, len(folds), alphas.size) as progress:
 
-    def _check_alphas(self) -> FloatArray:
-        """The path, from strong to weak."""
+            def follow(some: FloatArray) -> list[_Path]:
+                return map_in_threads(lambda fold: self._follow(some, metric, *fold, progress), folds, self.n_jobs)
+
+            paths = follow(alphas)
+            place, score = self._best(_summary(alphas, paths), metric)
+            more, grows = -(-alphas.size // 4), isinstance(self.alphas, (int, np.integer)) and alphas.size > 1
+            for _ in range(GROWTH if grows else 0):
+                if place not in (0, alphas.size - 1):
+                    break
+                further = (alphas[1] / alphas[0]) ** np.arange(1, more + 1)
+                progress.expect(more)
+                if place == 0:
+                    stronger = alphas[0] / further[::-1]
+                    paths = [new.then(old) for new, old in zip(follow(stronger), paths, strict=True)]
+                    alphas = np.r_[stronger, alphas]
+                else:
+                    weaker = alphas[-1] * further
+                    paths = [old.then(new) for new, old in zip(follow(weaker), paths, strict=True)]
+                    alphas = np.r_[alphas, weaker]
+                before = score
+                place, score = self._best(_summary(alphas, paths), metric)
+                if not score > before:
+                    return alphas, paths  # as good as it gets
+        if alphas.size > 1 and place in (0, alphas.size - 1):
+            logger.warning("the best alpha is the last one tried, %.3g: there may be better ones", alphas[place])
+        return alphas, paths
+
+    def _default_alpha(self, data: RankingData) -> float:
+        """What alpha="auto" stands for; NaN where it overflows and is not asked for."""
+        try:
+            with LocalEngine(data, self.n_jobs) as engine, overflow_ignored():
+                return self._ranker("auto")._from_data(engine)[1]
+        except DataError:
+            if isinstance(self.alphas, (int, np.integer)):
+                raise
+            return np.nan
+
+    def _ranker(self, alpha: float | str) -> LinearRanker:
+        names = ("loss", "solver", "preferences", "query_weighting", "scale", "tol", "max_iter", "missing")
+        return LinearRanker(alpha=alpha, **{name: getattr(self, name) for name in names})
+
+    def _check_alphas(self) -> None:
         if isinstance(self.alphas, (int, np.integer)):
             if self.alphas < 1:
                 raise ParameterError(f"alphas={self.alphas!r}: at least one alpha is needed.")
-            return np.geomspace(STRONGEST, WEAKEST, int(self.alphas))
-        alphas = np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
-        if alphas.size == 0 or not np.all(np.isfinite(alphas)) or alphas[-1] <= 0:
+            return
+        alphas = np.asarray(self.alphas, dtype=np.float64)
+        if alphas.size == 0 or not np.all(np.isfinite(alphas)) or np.any(alphas <= 0):
             raise ParameterError("alphas must be finite numbers above 0.")
-        return alphas
+
+    def _make_alphas(self, default: float) -> FloatArray:
+        """The path, from strong to weak."""
+        if not isinstance(self.alphas, (int, np.integer)):
+            return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
+        if self.alphas == 1:
+            return np.array([default])
+        return np.geomspace(default * REACH, default / REACH, int(self.alphas))
 
     def _check_metric(self) -> Metric | None:
         """The metric by name; None if it is the caller's function."""
@@ -187,15 +249,23 @@ class LinearRankerCV(LinearPredictor):
         known = values[~np.isnan(values)]
         return float(known.mean()) if known.size else np.nan
 
-    def _choose(self, results: dict[str, Any], greater_is_better: bool) -> int:
-        sign = 1.0 if greater_is_better else -1.0
-        mean, error = sign * results["mean_score"], results["standard_error"]
+    def _best(self, results: dict[str, Any], metric: Metric | None) -> tuple[int, float]:
+        """Number of the best alpha, the strongest of equal ones, and its mean score, negated for errors."""
+        mean = _sign(metric) * results["mean_score"]
         if np.all(np.isnan(mean)):
             raise DataError(f"metric={self.metric!r} is not defined in any fold: choose another, or use fewer folds.")
         best = int(np.nanargmax(mean))
+        return best, float(mean[best])
+
+    def _choose(self, results: dict[str, Any], metric: Metric | None) -> int:
+        best, score = self._best(results, metric)
         if not self.one_standard_error:
             return best
-        return int(np.argmax(mean >= mean[best] - error[best]))
+        return int(np.argmax(_sign(metric) * results["mean_score"] >= score - results["standard_error"][best]))
+
+
+def _sign(metric: Metric | None) -> float:
+    return 1.0 if metric is None or metric.greater_is_better else -1.0
 
 
 def _over_the_data(metric: Metric) -> bool:

@@ -60,6 +60,11 @@ class Progress:
         if self._console is not None and self._hidden is not None and kind is None:
             self._console.print(line(self._hidden, self.loss), soft_wrap=True)
 
+    def say(self, text: str) -> None:
+        """A line of its own, after what has been shown."""
+        if self._console is not None:
+            self._console.print(text, soft_wrap=True)
+
     @property
     def seconds(self) -> float:
         """Seconds since the beginning."""
@@ -85,7 +90,7 @@ class PathProgress:
     def __init__(self, verbose: int, n_folds: int, n_alphas: int) -> None:
         self.verbose = int(verbose)
         self.total = n_folds * n_alphas
-        self.text = f"{n_folds} folds x {n_alphas} alphas"
+        self.n_folds, self.n_alphas = n_folds, n_alphas
         self._count = itertools.count(1)  # next() is atomic: folds run in threads
         self._console: Any = None
         self._bar: Any = None
@@ -98,7 +103,7 @@ class PathProgress:
             self._console = Console(stderr=True, highlight=False)
             if self._console.is_terminal:
                 self._bar = Bar(console=self._console)
-                self._bar.add_task(self.text, total=self.total)
+                self._bar.add_task(self._text(), total=self.total)
                 self._bar.start()
         return self
 
@@ -108,13 +113,23 @@ class PathProgress:
         if self._bar is not None:
             self._bar.stop()
 
+    def _text(self) -> str:
+        return f"{self.n_folds} folds x {self.n_alphas} alphas"
+
+    def expect(self, n_alphas: int) -> None:
+        """So many alphas more."""
+        self.n_alphas += n_alphas
+        self.total = self.n_folds * self.n_alphas
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], total=self.total, description=self._text())
+
     def step(self, solution: Solution) -> None:
         """Count one fit."""
         n = next(self._count)
         if self._bar is not None:
             self._bar.advance(self._bar.task_ids[0])
         elif self._console is not None and 10 * n // self.total > 10 * (n - 1) // self.total:
-            text = f"{self.text}: {n:3d} of {self.total} fits   gap {solution.gap:.1e}"
+            text = f"{self._text()}: {n:3d} of {self.total} fits   gap {solution.gap:.1e}"
             self._console.print(text, soft_wrap=True)
 
 

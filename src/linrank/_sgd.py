@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,8 +14,9 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.validation import validate_data
 
 from ._checkpoint import ANEW, Saved, load_checkpoint, plain, save_checkpoint
-from ._checks import check_choice
+from ._checks import check_choice, check_number
 from ._data import RankingData
+from ._defaults import check_alpha, check_scale, choose_alpha, choose_scale
 from ._descend import OTHER_STREAM, Run, describe_seed, hold_out, make_seed
 from ._errors import DataError, ParameterError
 from ._labels import are_labels, split_labels
@@ -23,13 +25,15 @@ from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import Progress
 from ._stream import Chunks, OpenQueries, Stream, check_chunk, fingerprint, numbered_chunks
-from .engines import LocalEngine
-from .rankers import _check_number
+from .engines import Columns, LocalEngine
 from .solvers import Status
 from .solvers._samplers import SAMPLINGS
 from .solvers.stochastic import LARGEST_SCALE, LOSS_NAMES, RULES, SMALLEST_SCALE, Descent, StepRule
 
 logger = logging.getLogger("linrank")
+
+#: alpha="auto" where the rows are not known beforehand.
+STREAM_ALPHA = 1e-4
 
 
 class SGDRanker(LinearPredictor):
@@ -42,8 +46,9 @@ class SGDRanker(LinearPredictor):
     ----------
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         phi. All but the hinge need rule "pegasos" or "sgd".
-    alpha : float, default=1e-4
-        Strength of the regulariser, > 0.
+    alpha : float or "auto", default="auto"
+        Strength of the regulariser, > 0. "auto" is that of LinearRanker in `fit`. In streams, whose rows are not known
+        beforehand, it is 1e-4, or `alpha_` of the `fit` that they go on from.
     rule : str, default="pegasos"
         What a step does: "sgd" (a subgradient step), "pegasos" (the same, then a projection onto the ball of radius
         1/sqrt(alpha)), "passive_aggressive" (PA-I), "romma" (aggressive), or "passive_aggressive_then_pegasos".
@@ -54,13 +59,14 @@ class SGDRanker(LinearPredictor):
         Steps of a `fit`.
     C : float, default=1.0
         Longest step of the passive-aggressive rules.
-    average : bool, default=False
-        `coef_` is the mean of the weights after each step (Polyak and Ruppert), not the last ones.
+    average : bool, default=True
+        `coef_` is the mean of the weights after each step (Polyak and Ruppert), not the last ones, which depend on the
+        last pairs drawn.
     preferences : {"full", "chain"} or edges, default="full"
         Which levels are compared within a query: as in LinearRanker.
-    scale : bool or (d,), default=True
-        Divide each column by its standard deviation, or by the numbers given; `coef_` is in the units of the data. In
-        streams True means 1 (or `scale_` of the last `fit`): nothing is estimated from a chunk.
+    scale : bool, "auto" or (d,), default="auto"
+        As in LinearRanker, or the numbers to divide by. In streams True and "auto" mean 1 (or `scale_` of the last
+        `fit`): nothing is estimated from a chunk.
     early_stopping : bool, default=False
         End `fit` when the accuracy on held-out queries gains nothing in 5 checks of 20; keep the best weights.
     validation_fraction : float, default=0.1
@@ -86,7 +92,7 @@ class SGDRanker(LinearPredictor):
 
     Attributes
     ----------
-    coef_, scale_, fill_, n_pairs_, n_features_in_, feature_names_in_
+    coef_, alpha_, scale_, fill_, n_pairs_, n_features_in_, feature_names_in_
         As in LinearRanker. After a stream `n_pairs_` is the sum over chunks, kept rows included.
     objective_ : float
         The exact objective over all pairs trained on; NaN after a stream.
@@ -104,7 +110,7 @@ class SGDRanker(LinearPredictor):
     >>> from sklearn.datasets import load_diabetes
     >>> from linrank import SGDRanker
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> ranker = SGDRanker(alpha=1e-2, random_state=0).fit(X, y)
+    >>> ranker = SGDRanker(random_state=0).fit(X, y)
     >>> round(ranker.score(X, y), 2)
     0.76
     """
@@ -118,15 +124,15 @@ class SGDRanker(LinearPredictor):
     def __init__(
         self,
         loss: str = "hinge",
-        alpha: float = 1e-4,
+        alpha: float | str = "auto",
         *,
         rule: str = "pegasos",
         sampling: str = "uniform",
         n_steps: int = 100_000,
         C: float = 1.0,
-        average: bool = False,
+        average: bool = True,
         preferences: str | ArrayLike = "full",
-        scale: bool | ArrayLike = True,
+        scale: bool | str | ArrayLike = "auto",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         warm_start: bool = False,
@@ -185,14 +191,17 @@ class SGDRanker(LinearPredictor):
         seed = make_seed(self.random_state)
         train, held_out = hold_out(data, self.validation_fraction, seed) if self.early_stopping else (data, None)
         with LocalEngine(train) as engine, Progress(self.verbose, train, n_steps=int(self.n_steps)) as progress:
-            scale = engine.column_scale() if self.scale is True else self._given_scale(data.n_features)
+            columns = engine.columns() if self._measures() else None
+            scale = self._choose_scale(data.n_features, columns)
+            alpha = choose_alpha(self.alpha, rule.loss, columns, scale, train)
+            rule = replace(rule, alpha=alpha)
             run = Run(rule, train, scale, self.sampling, engine)
             begun = self._begin(run, seed, start)
             descent, status, history = run.fit(begun, int(self.n_steps), held_out, progress)
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         n_steps, n_pairs = history[-1].iteration, data.preferences.n_pairs
         means = fill if self.missing == "mean" else None
-        self._keep(Stream(descent, self._no_queries(descent), scale, n_pairs, n_steps, qid is not None, means))
+        self._keep(Stream(descent, self._no_queries(descent), scale, n_pairs, n_steps, qid is not None, alpha, means))
         self._remember(data, plain_qid=plain_qid)
         self.objective_, self.status_, self.history_ = history[-1].objective, str(status), history
         return self
@@ -284,6 +293,8 @@ class SGDRanker(LinearPredictor):
             raise DataError("Some chunks have a qid and some have none: give it with all of them, or with none.")
         validate_data(self, X, reset=stream is None, skip_check_array=True)
         n_steps = max(1, round(self.steps_per_row * chunk.y.size))
+        if isinstance(self.alpha, str):  # the rows of a stream are not known beforehand
+            rule = replace(rule, alpha=begun.alpha)
         learned = begun.learned(chunk, rule, self.sampling, self.preferences, n_steps, progress)
         self._keep(learned)
         self.objective_, self.status_, self.history_ = np.nan, str(Status.FINISHED), []
@@ -303,7 +314,8 @@ class SGDRanker(LinearPredictor):
 
     def _begin_stream(self, n_features: int, with_qid: bool) -> Stream:
         descent = Descent.begin(np.zeros(n_features), None, make_seed(self.random_state), 0, bool(self.average))
-        return Stream(descent, self._no_queries(descent), self._given_scale(n_features), 0, 0, with_qid)
+        scale = self._choose_scale(n_features)
+        return Stream(descent, self._no_queries(descent), scale, 0, 0, with_qid, STREAM_ALPHA)
 
     def _no_queries(self, descent: Descent) -> OpenQueries:
         return OpenQueries(int(self.reservoir), int(self.open_queries), np.uint64(descent.seed ^ OTHER_STREAM))
@@ -331,6 +343,7 @@ class SGDRanker(LinearPredictor):
         self.coef_ = stream.descent.coef
         self.scale_ = np.ones(self.coef_.size) if stream.scale is None else stream.scale
         self.fill_ = {"error": None, "zero": np.zeros(self.coef_.size), "mean": stream.means}[self.missing]
+        self.alpha_ = stream.alpha
         self.gap_ = np.nan
         self.t_ = stream.descent.t
         self.n_iter_ = stream.n_steps
@@ -338,10 +351,14 @@ class SGDRanker(LinearPredictor):
         self.fitted_with_qid_ = stream.with_qid
         self._rows_seen = None  # a query may go on from chunk to chunk
 
-    def _given_scale(self, n_features: int) -> FloatArray | None:
-        """The scale given as numbers; None for True (a stream's columns are not measured) and False."""
-        if isinstance(self.scale, (bool, np.bool_)):
-            return None
+    def _measures(self) -> bool:
+        """Whether alpha or scale come from the columns."""
+        return isinstance(self.alpha, str) or isinstance(self.scale, str) or self.scale is True
+
+    def _choose_scale(self, n_features: int, columns: Columns | None = None) -> FloatArray | None:
+        """What columns are divided by: numbers given, or by the columns, where these are known."""
+        if isinstance(self.scale, (bool, np.bool_, str)):
+            return None if columns is None else choose_scale(self.scale, columns)
         scale = np.array(self.scale, dtype=np.float64)
         if scale.shape != (n_features,):
             raise ParameterError(f"scale has shape {scale.shape}, but X has {n_features} features: give one for each.")
@@ -375,19 +392,21 @@ class SGDRanker(LinearPredictor):
         """Refuse what cannot be meant; returns the rule of the steps."""
         for name, choices in (("loss", LOSS_NAMES), ("rule", RULES), ("sampling", SAMPLINGS), ("missing", MISSING)):
             check_choice(name, getattr(self, name), tuple(choices))
-        for name in ("alpha", "C", "steps_per_row", "validation_fraction"):
-            _check_number(name, getattr(self, name), above=0.0)
+        check_alpha(self.alpha)
+        for name in ("C", "steps_per_row", "validation_fraction"):
+            check_number(name, getattr(self, name), above=0.0)
         if self.validation_fraction >= 1:
             raise ParameterError(f"validation_fraction={self.validation_fraction!r} must be below 1.")
         if self.decay is not None:
-            _check_number("decay", self.decay, above=0.0)
+            check_number("decay", self.decay, above=0.0)
         for name, least in (("n_steps", 1), ("switch", 0), ("reservoir", 1), ("open_queries", 1), ("verbose", 0)):
             _check_whole(name, getattr(self, name), least)
         for name in ("average", "early_stopping", "warm_start"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ParameterError(f"{name}={getattr(self, name)!r} must be True or False.")
         _check_scale(self.scale)
-        return StepRule(self.rule, self.loss, self.alpha, self.C, self.decay, self.switch)
+        alpha = STREAM_ALPHA if isinstance(self.alpha, str) else self.alpha  # until the data are seen
+        return StepRule(self.rule, self.loss, alpha, self.C, self.decay, self.switch)
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:
@@ -397,11 +416,12 @@ def _check_whole(name: str, value: Any, least: int) -> None:
 
 
 def _check_scale(scale: Any) -> None:
-    if isinstance(scale, (bool, np.bool_)):
+    if isinstance(scale, (bool, np.bool_, str)):
+        check_scale(scale)
         return
     try:
         numbers = np.array(scale, dtype=np.float64)
     except (ValueError, TypeError):
-        raise ParameterError(f"scale={scale!r} must be True, False or one number per feature.") from None
+        raise ParameterError(f"scale={scale!r} must be True, False, 'auto' or one number per feature.") from None
     if numbers.ndim != 1 or not np.all((numbers > SMALLEST_SCALE) & (numbers < LARGEST_SCALE)):
-        raise ParameterError("scale must be True, False or one number above 0 per feature.")
+        raise ParameterError("scale must be True, False, 'auto' or one number above 0 per feature.")

@@ -167,6 +167,7 @@ class Stream:
     n_pairs: int
     n_steps: int
     with_qid: bool
+    alpha: float
     means: FloatArray | None = None  # of the columns of a fit before, for missing values
 
     def learned(
@@ -183,7 +184,8 @@ class Stream:
             check_finite(descent)
             n_pairs += data.preferences.n_pairs
         n_steps = self.n_steps + descent.t - self.descent.t
-        return replace(self, descent=descent, queries=self.queries.after(chunk), n_pairs=n_pairs, n_steps=n_steps)
+        after, alpha = self.queries.after(chunk), float(rule.alpha)
+        return replace(self, descent=descent, queries=after, n_pairs=n_pairs, n_steps=n_steps, alpha=alpha)
 
     def closed(self) -> Stream:
         """The same with no query open."""

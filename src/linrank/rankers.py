@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ._checks import check_choice
+from ._checks import check_choice, check_number
 from ._data import RankingData
+from ._defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ._errors import ConvergenceWarning, DataError, ParameterError
 from ._labels import are_labels, split_labels
 from ._missing import learn_missing
@@ -41,8 +42,10 @@ class LinearRanker(LinearPredictor):
         phi: "squared_hinge" is max(0, 1 - z)^2, smooth and fastest to train; "hinge" is max(0, 1 - z), the loss of
         RankSVM and TreeRSVM; "logistic" is log(1 + e^-z), which makes `predict_pair` a probability; "logistic_erfc" is
         RankNCG's stand-in for it.
-    alpha : float, default=1e-3
-        Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data.
+    alpha : float or "auto", default="auto"
+        Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data. "auto": in
+        proportion to the columns' variances over the rows, by a factor for each loss (`docs/how-to-choose.md`); often
+        as good as tuning, which is `LinearRankerCV`.
     solver : {"auto", "newton", "bundle", "cg", "tron"} or solver, default="auto"
         How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "cg" (nonlinear
         conjugate gradients) and "tron" (trust-region Newton) for smooth ones, to compare with. "auto" takes Newton's
@@ -54,9 +57,11 @@ class LinearRanker(LinearPredictor):
         are ignored, weights of repeated edges add up.
     query_weighting : {"pairs", "queries"}, default="pairs"
         Whether each pair or each query counts the same.
-    scale : bool, default=True
-        Divide each column by its standard deviation during training. `coef_` is in the units of the data given;
-        alpha, `objective_` and `gap_` are those of the scaled problem.
+    scale : bool or "auto", default="auto"
+        Divide each column by its standard deviation during training (True), or not (False). "auto" does so with columns
+        that are mostly non-zero, and divides the others by one number, their typical size, so that rare words are not
+        blown up. `coef_` is in the units of the data given; alpha, `objective_` and `gap_` are those of the scaled
+        problem.
     tol : float, default=1e-3
         Stop when the certified gap is at most tol times the objective at w = 0.
     max_iter : int, default=1000
@@ -76,6 +81,8 @@ class LinearRanker(LinearPredictor):
     ----------
     coef_ : (d,)
         Weights: `predict` is X @ coef_.
+    alpha_ : float
+        The strength of the regulariser that was used.
     scale_ : (d,)
         What the columns were divided by (1 with scale=False).
     objective_, gap_ : float
@@ -109,12 +116,12 @@ class LinearRanker(LinearPredictor):
     def __init__(
         self,
         loss: str = "squared_hinge",
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         *,
         solver: Any = "auto",
         preferences: str | ArrayLike = "full",
         query_weighting: str = "pairs",
-        scale: bool = True,
+        scale: bool | str = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -180,15 +187,18 @@ class LinearRanker(LinearPredictor):
         engine = LocalEngine(data, self.n_jobs)
         goal = getattr(self.solver, "tol", self.tol) * LOSSES[self.loss].value_at_zero
         with engine, overflow_ignored(), Progress(self.verbose, data, self.loss, goal=goal) as progress:
-            scale = engine.column_scale() if self.scale else None
-            objective = Objective(engine, LOSSES[self.loss], float(self.alpha), data.n_features, scale)
-            risk_key = (data.fingerprint(), self.loss, bool(self.scale)) if self.warm_start else None
+            scale, alpha = self._from_data(engine)
+            objective = Objective(engine, LOSSES[self.loss], alpha, data.n_features, scale)
+            risk_key = (data.fingerprint(), self.loss, str(self.scale)) if self.warm_start else None
             start = self._start(data, risk_key, scale)
             solution = self._solver(engine).minimise(objective, start, progress)
+            if self.verbose > 0 and all_in_order(objective.scores(solution.w), data):
+                progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
+        self.alpha_ = alpha
         self._remember(data, plain_qid=plain_qid)
         self.fill_ = fill
         return self
@@ -199,7 +209,7 @@ class LinearRanker(LinearPredictor):
         """Solutions for several alphas, each started from the one before, and the scale they are in."""
         engine = LocalEngine(data, self.n_jobs)
         with engine, overflow_ignored():
-            scale = engine.column_scale() if self.scale else None
+            scale = choose_scale(self.scale, engine.columns()) if self.scale else None
             solver = self._solver(engine)
             solutions: list[Solution] = []
             for alpha in alphas:
@@ -208,16 +218,22 @@ class LinearRanker(LinearPredictor):
                 done(solutions[-1])
         return solutions, scale
 
+    def _from_data(self, engine: LocalEngine) -> tuple[FloatArray | None, float]:
+        """What the columns are divided by, and alpha."""
+        columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
+        scale = None if columns is None else choose_scale(self.scale, columns)
+        return scale, choose_alpha(self.alpha, self.loss, columns, scale, engine.data)
+
     def _check_parameters(self) -> None:
         check_choice("loss", self.loss, tuple(LOSSES))
-        _check_number("alpha", self.alpha, above=0.0)
-        _check_number("tol", self.tol, above=0.0)
-        _check_number("max_iter", self.max_iter, above=0)
+        check_alpha(self.alpha)
+        check_scale(self.scale)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, above=0)
         if int(self.max_iter) != self.max_iter:
             raise ParameterError(f"max_iter={self.max_iter!r} must be a whole number.")
-        for name in ("scale", "warm_start"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ParameterError(f"{name}={getattr(self, name)!r} must be True or False.")
+        if not isinstance(self.warm_start, (bool, np.bool_)):
+            raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
         if not isinstance(self.solver, Solver):
@@ -278,9 +294,3 @@ class LinearRanker(LinearPredictor):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-
-def _check_number(name: str, value: Any, above: float) -> None:
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or value <= above:
-        raise ParameterError(f"{name}={value!r} must be a finite number above {above:g}.")

@@ -55,7 +55,7 @@ def test_products_norms_and_scales(kind, n_jobs, streamed, small_blocks, monkeyp
         assert engine.matrix.n_blocks > 1
         np.testing.assert_allclose(engine.dot(w), exact @ w, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(engine.transpose_dot(g), g @ exact, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(engine.column_scale(), exact.std(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(engine.columns().deviation, exact.std(axis=0), rtol=1e-12)
         assert engine.largest_row(None) == pytest.approx(np.linalg.norm(exact, axis=1).max())
         assert engine.largest_row(unit) == pytest.approx(np.linalg.norm(exact / unit, axis=1).max())
 

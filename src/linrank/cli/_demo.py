@@ -14,7 +14,7 @@ from ._report import can_print
 WIDTH = 24  # cells of the longest bar
 
 
-def run(alpha: float, seed: int) -> None:
+def run(alpha: float | str, seed: int) -> None:
     """Train on a part of scikit-learn's diabetes data and show what came of it."""
     from sklearn.datasets import load_diabetes
 

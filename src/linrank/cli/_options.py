@@ -142,6 +142,18 @@ verbosity_options = gathered(
 )
 
 
+def alpha_option(**options: Any) -> Decorator:
+    """--alpha: a number, or "auto"."""
+
+    def number_or_auto(text: str) -> float | str:
+        try:
+            return text if text == "auto" else float(text)
+        except ValueError:
+            raise click.BadParameter(f"{text!r} is neither a number nor 'auto'.") from None
+
+    return click.option("--alpha", type=number_or_auto, metavar="NUMBER|auto", **options)
+
+
 @dataclass(frozen=True)
 class Exact:
     """Parameters of LinearRanker; None is its default."""
@@ -167,7 +179,8 @@ exact_options = gathered(
                  "1 with weight 0.5), or a file of them.  [default: full]"),
     click.option("--query-weighting", type=click.Choice(("pairs", "queries")),
                  help="Each pair or each query counts the same.  [default: pairs]"),
-    click.option("--scale/--no-scale", default=None, help="Divide columns by their deviation.  [default: scale]"),
+    click.option("--scale/--no-scale", default=None,
+                 help="Divide columns by their deviation, or not.  [default: sparse ones by their typical size]"),
     click.option("--tol", type=float, help="Certified gap to reach, relative.  [default: 0.001]"),
     click.option("--max-iter", type=int, help="Most iterations.  [default: 1000]"),
     click.option("--missing", type=click.Choice(MISSING), help="What NaN means.  [default: error]"),

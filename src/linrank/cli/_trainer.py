@@ -8,6 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
+from .._defaults import ALL_IN_ORDER, ALMOST_ALL
 from .._sgd import SGDRanker
 from ..io import Dataset
 from ..io._document import dumps
@@ -45,7 +46,7 @@ class Trainer:
     """Options checked against each other; then reads, fits and saves."""
 
     def __init__(
-        self, alpha: float | None, exact: Exact, stochastic: Any, source: Any, reading: Reading, verbose: int
+        self, alpha: float | str | None, exact: Exact, stochastic: Any, source: Any, reading: Reading, verbose: int
     ) -> None:
         self.source, self.reading = source, reading
         self.checkpoint = None if source.checkpoint is None else Path(source.checkpoint)
@@ -98,6 +99,14 @@ class Trainer:
         ranker.fit(data.X, data.y, data.qid, **more)
         return ranker.set_params(warm_start=False)
 
+    def doubts(self, ranker: Any, data: Dataset) -> str | None:
+        """What makes the fit look under-regularised, if anything does and the ranker has not said so itself."""
+        said = not self.sgd and self.parameters["verbose"] > 0
+        if said or data.y is None or self.source.pairs is not None:
+            return None
+        right = ranker.score(data.X, data.y, data.qid, sample_weight=data.sample_weight)
+        return ALL_IN_ORDER if right > ALMOST_ALL else None
+
     def stream(self, path: str) -> tuple[Any, dict[str, Any]]:
         """The ranker fitted to a file in chunks, and what was counted on the way."""
         counted, first, options = Counted(), iter([True]), (self.reading.n_features, reading_policy(self.parameters))
@@ -130,7 +139,6 @@ class Trainer:
         about = {
             "estimator": type(ranker).__name__,
             "loss": ranker.loss,
-            "alpha": ranker.alpha,
             "features": ranker.coef_.size,
         }
         return {**about, **facts, "non_zero_weights": int(np.count_nonzero(ranker.coef_))}
@@ -138,8 +146,9 @@ class Trainer:
     def lines(self, ranker: Any) -> list[tuple[str, str]]:
         """The same for a table."""
         unit = "steps" if self.sgd else "iterations"
+        alpha = f"{ranker.alpha_:.3g}" + (" (auto)" if ranker.alpha == "auto" else "")
         found = [
-            ("trained", f"{ranker.loss} loss, alpha {ranker.alpha:g}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
+            ("trained", f"{ranker.loss} loss, alpha {alpha}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
             ("pairs", f"{ranker.n_pairs_:,}"),
         ]
         if np.isfinite(ranker.objective_):

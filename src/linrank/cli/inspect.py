@@ -18,8 +18,8 @@ def inspect(file: str, top: int, as_json: bool, reading: Reading) -> None:
     """Show what a file holds: data or a model.
 
     Of data: rows, queries, levels, pairs, missing values, constant columns, memory. Of a model (of linrank, SVMrank or
-    LIBLINEAR): how it was trained, and its largest weights, times the feature's standard deviation in training where
-    that is known.
+    LIBLINEAR): how it was trained, and its largest weights, times what the column was divided by in training where that
+    is known.
 
     \b
       linrank inspect train.txt
@@ -58,14 +58,15 @@ def _inspect_model(file: str, top: int, as_json: bool) -> None:
     effect = model.weights * (1.0 if model.scale is None else model.scale)
     order = np.argsort(-np.abs(effect), kind="stable")
     if as_json:
-        weights = [{"feature": names[j], "weight": model.weights[j], "per_deviation": effect[j]} for j in order]
-        facts = {"estimator": model.estimator, "parameters": model.parameters, "training": model.training}
-        _report.print_json({"path": file, "kind": "model", **facts, "missing": model.missing, "weights": weights})
+        weights = [{"feature": names[j], "weight": model.weights[j], "scaled": effect[j]} for j in order]
+        about = {"estimator": model.estimator, "parameters": model.parameters, "training": model.training}
+        _report.print_json({"path": file, "kind": "model", **about, "missing": model.missing, "weights": weights})
         return
     out = _report.console()
     known = {name: value for name, value in model.training.items() if value is not None}
-    lines = [("estimator", model.estimator), *((name.replace("_", " "), _text(value)) for name, value in known.items())]
-    _report.show_facts(out, file, [*lines, ("missing values", model.missing)])
+    facts = ((name.replace("_", " "), _fact(name, value, model)) for name, value in known.items())
+    lines = [("estimator", model.estimator), *facts]
+    _report.show_facts(out, file, [*lines, *_scaling(model), ("missing values", model.missing)])
     _show_weights(out, names, model.weights, effect, order[:top], model.scale is not None)
     if top < order.size:
         out.print(f"and {order.size - top:,} more")
@@ -83,7 +84,29 @@ def _show_weights(out: Any, names: list[str], weights: Any, effect: Any, order: 
     for j in order:
         drawn = _report.bar(out, abs(effect[j]) / largest, "green" if effect[j] > 0 else "red")
         rows.append((shortened(printable(names[j]), 24), f"{weights[j]:+.4g}", f"{effect[j]:+.4g}", drawn))
-    _report.show_table(out, ("feature", "weight", "per deviation" if scaled else "weight", ""), rows)
+    _report.show_table(out, ("feature", "weight", "times scale" if scaled else "weight", ""), rows)
+
+
+def _fact(name: str, value: Any, model: Any) -> str:
+    auto = name == "alpha" and model.parameters.get("alpha") == "auto"
+    return _text(value) + (" (auto)" if auto else "")
+
+
+def _scaling(model: Any) -> list[tuple[str, str]]:
+    """What columns were divided by, in words, where that is known."""
+    import numpy as np
+
+    if "scale" not in model.parameters:
+        return []
+    given, how = model.parameters["scale"], "no"
+    if model.scale is not None and isinstance(given, str):
+        values, counts = np.unique(model.scale[model.scale != 1.0], return_counts=True)
+        most = int(np.argmax(counts))
+        sparse = f"{counts[most]:,} sparse ones by {values[most]:.3g}, the others " if counts[most] > 1 else ""
+        how = f"{sparse}by their standard deviation (auto)"
+    elif model.scale is not None:
+        how = "by their standard deviation" if given is True else "by numbers that were given"
+    return [("columns divided", how)]
 
 
 def _text(value: Any) -> str:

@@ -15,6 +15,7 @@ from ._options import (
     Judging,
     Reading,
     Verbosity,
+    alpha_option,
     exact_options,
     gathered,
     json_option,
@@ -98,7 +99,7 @@ source_options = gathered(
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model; - is standard output.")
 @click.option("--valid", metavar="FILE", help="Data to judge the model by.")
-@click.option("--alpha", type=float, help="Strength of the regulariser.  [default: 0.001; 0.0001 with sgd]")
+@alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
 @exact_options
 @stochastic_options
 @source_options
@@ -110,7 +111,7 @@ def train(
     data: str,
     output: str,
     valid: str | None,
-    alpha: float | None,
+    alpha: float | str | None,
     exact: Exact,
     stochastic: Stochastic,
     source: Source,
@@ -132,6 +133,7 @@ def train(
     from . import _report
     from ._files import check_early
     from ._judge import OF_GRADES, checked
+    from ._terminal import echo
     from ._trainer import Trainer, write_model
 
     check_early(output, data, valid, as_json=as_json)
@@ -149,6 +151,8 @@ def train(
         rows = trainer.read(data)
         report["data"] |= _describe(rows, trainer, None if as_json else out, data)
         ranker = trainer.fit(rows)
+        if valid is None and (doubts := trainer.doubts(ranker, rows)) is not None:
+            echo(doubts, err=True)
     write_model(ranker, trainer.names, output)
     trainer.drop_checkpoint()
     report["model"] = {"path": output, **trainer.facts(ranker)}

@@ -25,7 +25,7 @@ from ._options import (
     default="20",
     show_default=True,
     metavar="N|LIST",
-    help="How many alphas from 10 to 1e-5, or which: 0.1,0.01,0.001.",
+    help="How many alphas around the default, or which: 0.1,0.01,0.001.",
 )
 @click.option(
     "--cv", default=5, show_default=True, type=click.IntRange(2), help="Number of folds, cut between queries."
@@ -84,7 +84,8 @@ def tune(
         _show_path(_report.console(err=output == "-"), ranker, metric)
     else:
         path = {name: found[name] for name in ("alpha", "mean_score", "standard_error", "scores", "n_iter")}
-        _report.print_json({"data": data, "metric": metric, "chosen": ranker.alpha_, "path": path, "model": output})
+        chosen = {"chosen": ranker.alpha_, "default": found["default_alpha"]}
+        _report.print_json({"data": data, "metric": metric, **chosen, "path": path, "model": output})
 
 
 def _alphas(text: str) -> int | list[float]:
@@ -113,3 +114,4 @@ def _show_path(out: Any, ranker: Any, metric: str) -> None:
         mark = "<- chosen" if chosen else ""
         rows.append((f"{alpha:.3g}", _report.decimals(mean[k]), f"{error[k]:.4f}", drawn, mark))
     _report.show_table(out, ("alpha", metric, "error", "", ""), rows)
+    out.print(f"the default, alpha=auto, would have been {found['default_alpha']:.3g}")

@@ -69,6 +69,10 @@ class Matrix(ABC):
         """Largest |X_ij| over the block's rows, for each column j."""
 
     @abstractmethod
+    def nonzeros(self, v: FloatArray, block: int) -> FloatArray:
+        """Sum of v_i over the block's rows with X_ij != 0, for each column j."""
+
+    @abstractmethod
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
         """Sum over the block's rows of v_i ((X_ij - mean_j) / unit_j)^2, for each column j."""
 
@@ -133,6 +137,15 @@ class DenseMatrix(Matrix):
         first, last = self.rows(block)
         return np.maximum(self.X[first:last].max(axis=0), -self.X[first:last].min(axis=0)).astype(np.float64)
 
+    def nonzeros(self, v: FloatArray, block: int) -> FloatArray:
+        """Sum of v_i over the block's rows with X_ij != 0."""
+        total = np.zeros(self.shape[1])
+        if self.X.flags.c_contiguous:
+            products.column_nonzeros(self.X, v, *self.rows(block), 0, total.size, total)
+        else:
+            products.row_nonzeros(self.X.T, v, 0, total.size, *self.rows(block), total)
+        return total
+
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
         """Sum of v_i ((X_ij - mean_j) / unit_j)^2 over the block."""
         total = np.zeros(self.shape[1])
@@ -184,6 +197,12 @@ class SparseMatrix(Matrix):
         """Largest |X_ij| over the block's rows."""
         total = np.zeros(self.shape[1])
         products.csr_largest(self.data, self.indices, self.indptr, *self.rows(block), total)
+        return total
+
+    def nonzeros(self, v: FloatArray, block: int) -> FloatArray:
+        """Sum of v_i over the block's rows with X_ij != 0."""
+        total = np.zeros(self.shape[1])
+        products.csr_nonzeros(self.data, self.indices, self.indptr, v, *self.rows(block), total)
         return total
 
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:

@@ -17,6 +17,7 @@ from .._data import RankingData
 from .._preferences import FloatArray
 from .._threads import count_threads, give_up_if_stopped, one_blas_thread
 from ..losses import Curvature, Loss, LossPoint
+from ._columns import Columns
 from ._matrix import as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
@@ -160,8 +161,8 @@ class LocalEngine:
         blocks = range(self.matrix.n_blocks)
         return float(np.sqrt(max(self.map(lambda block: self.matrix.largest_square(unit, block), blocks))))
 
-    def column_scale(self) -> FloatArray:
-        """Standard deviation of each column, weighted by rows; 1 for columns that are constant to rounding."""
+    def columns(self) -> Columns:
+        """What is known of each column, rows counting by their weight."""
         v = self.data.sample_weight
         if v is None or not np.any(v):  # explicit pairs may stand on rows without weight
             v = np.ones(self.data.n_rows)
@@ -174,4 +175,5 @@ class LocalEngine:
         deviation = unit * np.sqrt(np.sum(parts, axis=0))
         # A constant column deviates from its mean by the mean's rounding, which grows like the root of the rows.
         rounding = np.finfo(np.float64).eps * (64 + 8 * np.sqrt(self.data.n_rows)) * np.abs(mean)
-        return np.where(deviation > rounding, deviation, 1.0)
+        share = np.sum(self.map(lambda block: self.matrix.nonzeros(v / total, block), blocks), axis=0)
+        return Columns(mean, np.where(deviation > rounding, deviation, 0.0), share)

@@ -18,7 +18,11 @@ from ._values import decode, encode
 
 VERSION = 1
 #: What the training facts are that are not whole numbers.
-KINDS: dict[str, type | tuple[type, ...]] = {"status": str, "fitted_with_qid": bool, "objective": float, "gap": float}
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "status": str,
+    "fitted_with_qid": bool,
+    **dict.fromkeys(("objective", "gap", "alpha"), float),
+}
 
 
 def dumps(model: Model) -> bytes:

@@ -37,6 +37,7 @@ FACTS = {
     "iterations": "n_iter_",
     "status": "status_",
     "fitted_with_qid": "fitted_with_qid_",
+    "alpha": "alpha_",
 }
 
 
@@ -147,7 +148,6 @@ def _facts(ranker: LinearPredictor) -> dict[str, Any]:
         **facts,
         "features": int(ranker.coef_.size),
         "loss": getattr(ranker, "loss", None),
-        "alpha": getattr(ranker, "alpha_", getattr(ranker, "alpha", None)),
         "linrank": __version__,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -98,6 +98,38 @@ def csr_squared_deviations(
 
 
 @kernel
+def column_nonzeros(A: Any, v: Any, first: int, last: int, left: int, right: int, out: Any) -> None:
+    """out[j] += sum of v_i over first <= i < last with A_ij != 0, for columns left <= j < right. O(entries)."""
+    part = out[left:right]
+    for i in range(first, last):
+        row, v_i = A[i, left:right], v[i]
+        for j in range(row.size):
+            part[j] += v_i if row[j] != 0 else 0.0
+
+
+@kernel
+def row_nonzeros(A: Any, v: Any, first: int, last: int, left: int, right: int, out: Any) -> None:
+    """out[i] += sum of v_j over left <= j < right with A_ij != 0, for rows first <= i < last. O(entries)."""
+    part = v[left:right]
+    for i in range(first, last):
+        row = A[i, left:right]
+        total = 0.0
+        for j in range(row.size):
+            total += part[j] if row[j] != 0 else 0.0
+        out[i] += total
+
+
+@kernel
+def csr_nonzeros(data: Any, indices: Any, indptr: Any, v: Any, first: int, last: int, out: Any) -> None:
+    """out[j] += sum of v_i over rows first <= i < last with X_ij != 0; stored zeros are none. O(non-zeros)."""
+    for i in range(first, last):
+        v_i = v[i]
+        for k in range(indptr[i], indptr[i + 1]):
+            if data[k] != 0:
+                out[indices[k]] += v_i
+
+
+@kernel
 def csr_largest(data: Any, indices: Any, indptr: Any, first: int, last: int, out: Any) -> None:
     """out[j] = max(out[j], |X_ij|) over rows first <= i < last. O(non-zeros)."""
     for k in range(indptr[first], indptr[last]):
@@ -126,6 +158,20 @@ def round_entries(data: Any, out: Any) -> bool:
         kept &= SMALLEST <= size <= LARGEST or size == 0.0
         out[k] = data[k]
     return kept
+
+
+@kernel
+def csr_is_sound(data: Any, indices: Any, indptr: Any, n_columns: int) -> bool:
+    """Whether rows lie one after the other within the data, and columns within the matrix. O(rows + non-zeros)."""
+    sound = indptr[0] == 0 and indptr[-1] <= min(data.size, indices.size)
+    for i in range(indptr.size - 1):
+        sound &= indptr[i] <= indptr[i + 1]
+    if not sound:
+        return False
+    n, outside = np.uint64(n_columns), 0
+    for k in range(indptr[-1]):
+        outside += 1 if np.uint64(indices[k]) >= n else 0
+    return outside == 0
 
 
 @kernel

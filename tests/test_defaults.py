@@ -1,0 +1,154 @@
+"""alpha and scale from the data: the rules themselves, and that the default is about as good as tuning."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.model_selection import KFold
+
+from linrank import AUCClassifier, DataError, LinearRanker, NoPairsError, ParameterError, RankingData, SGDRanker
+from linrank._defaults import STRENGTH, choose_scale, effective_rows
+from linrank.engines import LocalEngine
+from linrank.losses import LOSSES
+from linrank.testing import make_ranking
+
+pytestmark = pytest.mark.smoke
+
+
+def mixed(n: int = 400, seed: int = 0):
+    """Two numeric columns, and words of which each row has a few."""
+    rng = np.random.default_rng(seed)
+    words = rng.poisson(0.15, (n, 30)).astype(float)
+    X = np.hstack([rng.normal(5, 3, (n, 1)), rng.normal(0, 1e-4, (n, 1)), words])
+    y = X[:, 0] + 1e4 * X[:, 1] + words @ rng.normal(size=30) * 2 + rng.normal(size=n)
+    return X, y
+
+
+def test_dense_columns_are_divided_by_their_deviation_and_sparse_ones_by_one_number():
+    X, y = mixed()
+    scale = LinearRanker().fit(X, y).scale_
+    np.testing.assert_allclose(scale[:2], X[:, :2].std(axis=0))
+    size = [np.sqrt(np.mean(column[column != 0] ** 2)) for column in X[:, 2:].T]
+    np.testing.assert_allclose(scale[2:], np.median(size))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [np.asfortranarray, sp.csr_array, sp.csc_matrix])
+def test_the_same_numbers_get_the_same_defaults_however_they_are_stored(kind, dtype):
+    X, y = mixed()
+    X = X.astype(dtype)
+    a, b = LinearRanker().fit(X, y), LinearRanker().fit(kind(X), y)
+    np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-12)
+    assert a.alpha_ == pytest.approx(b.alpha_, rel=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+def test_a_sparse_column_in_other_units_stays_learnable_and_harmless(factor):
+    X, y = mixed()
+    plain = LinearRanker().fit(X, y).score(X, y)
+    X[:, 2] *= factor
+    ranker = LinearRanker().fit(X, y)
+    assert ranker.score(X, y) == pytest.approx(plain, abs=0.01)
+    others = LinearRanker().fit(np.delete(X, 2, axis=1), y)
+    assert ranker.score(X, y) > others.score(np.delete(X, 2, axis=1), y)  # it was learned
+
+
+def test_alpha_is_the_sum_of_the_scaled_variances_over_the_rows():
+    X, y = mixed()
+    for loss, c in STRENGTH.items():
+        ranker = LinearRanker(loss, tol=0.1).fit(X, y)
+        assert ranker.alpha_ == pytest.approx(c * (X / ranker.scale_).var(axis=0).sum() / X.shape[0])
+    assert LinearRanker(scale=False, tol=0.1).fit(X, y).alpha_ == pytest.approx(
+        STRENGTH["squared_hinge"] * X.var(axis=0).sum() / X.shape[0]
+    )
+
+
+def test_every_loss_has_a_strength():
+    assert set(STRENGTH) == set(LOSSES)
+
+
+def test_a_number_means_itself():
+    X, y = mixed()
+    ranker = LinearRanker(alpha=0.03, scale=True).fit(X, y)
+    assert ranker.alpha_ == 0.03
+    np.testing.assert_allclose(ranker.scale_, X.std(axis=0))
+
+
+def test_rows_without_pairs_and_weights_count_as_they_should():
+    X, y, qid = make_ranking(300, 4, 10, 4)
+    n = LinearRanker(scale=False).fit(X, y, qid).alpha_
+    lonely = np.vstack([X, X])
+    more = LinearRanker(scale=False).fit(lonely, np.r_[y, y], np.r_[qid, 100 + np.arange(300)])
+    assert more.alpha_ == pytest.approx(n)  # the same variances, and no further row to learn from
+    weights = np.random.default_rng(0).integers(1, 4, 300)
+    repeated = [np.repeat(a, weights, axis=0) for a in (X, y, qid)]
+    a = LinearRanker().fit(X, y, qid, sample_weight=weights)
+    assert a.alpha_ == pytest.approx(LinearRanker().fit(*repeated).alpha_)
+    v = np.random.default_rng(1).random(300)
+    b = LinearRanker().fit(X, y, qid, sample_weight=v).alpha_
+    assert b == pytest.approx(LinearRanker().fit(X, y, qid, sample_weight=1e-3 * v).alpha_)
+    assert effective_rows(RankingData(X, y, qid, sample_weight=v)) == pytest.approx(v.sum() ** 2 / (v**2).sum())
+
+
+def test_columns_without_any_variance_do_no_harm():
+    X, y = mixed()
+    flat = np.hstack([X, np.full((400, 1), 3.0), np.zeros((400, 1))])
+    a, b = LinearRanker().fit(X, y), LinearRanker().fit(flat, y)
+    assert a.alpha_ == pytest.approx(b.alpha_)
+    assert LinearRanker().fit(np.ones((4, 2)), [0, 1, 2, 3]).alpha_ == 1.0
+
+
+def test_nothing_but_auto_or_a_number():
+    X, y = mixed()
+    for wrong in ({"alpha": "automatic"}, {"alpha": 0.0}, {"alpha": None}, {"scale": "yes"}, {"scale": None}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            LinearRanker(**wrong).fit(X, y)
+    with pytest.raises((DataError, NoPairsError)):
+        LinearRanker().fit(X, np.ones(400))
+
+
+def test_columns_of_an_engine_by_the_definition():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < [1, 0.9, 0.5, 0.2, 0.02, 0])
+    v = rng.random(50)
+    y = rng.normal(size=50)
+    for given in (X, np.asfortranarray(X), sp.csr_array(X), X.astype(np.float32)):
+        with LocalEngine(RankingData(given, y, sample_weight=v)) as engine:
+            columns = engine.columns()
+        dense = np.asarray(given.todense() if sp.issparse(given) else given, dtype=np.float64)
+        mean = np.average(dense, axis=0, weights=v)
+        np.testing.assert_allclose(columns.mean, mean, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(columns.deviation**2, np.average((dense - mean) ** 2, axis=0, weights=v), rtol=1e-10)
+        np.testing.assert_allclose(columns.share, np.average(dense != 0, axis=0, weights=v), rtol=1e-12)
+        with np.errstate(invalid="ignore"):
+            size = np.sqrt((v @ dense**2) / (v @ (dense != 0)))
+        np.testing.assert_allclose(columns.size, np.nan_to_num(size), rtol=1e-10)
+        assert choose_scale(False, columns) is None
+
+
+SETS = {"diabetes": load_diabetes, "breast_cancer": load_breast_cancer, "wine": load_wine}
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
+@pytest.mark.parametrize("name", SETS)
+def test_the_default_ranks_about_as_well_as_the_best_of_a_grid(name, loss):
+    X, y = SETS[name](return_X_y=True)
+    grid = [{"alpha": alpha, "scale": scale} for alpha in 10.0 ** np.arange(-4, 3) for scale in (True, False)]
+    scores = np.zeros(len(grid) + 1)
+    for seed in (0, 1):
+        for train, test in KFold(2, shuffle=True, random_state=seed).split(X):
+            for k, parameters in enumerate([{}, *grid]):
+                ranker = LinearRanker(loss, tol=1e-2, **parameters).fit(X[train], y[train])
+                scores[k] += ranker.score(X[test], y[test]) / 4
+    assert scores[0] > scores[1:].max() - 0.015
+
+
+def test_other_rankers_have_the_same_defaults():
+    X, y = mixed()
+    exact = LinearRanker("hinge").fit(X, y)
+    drawn = SGDRanker(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(drawn.scale_, exact.scale_)
+    assert drawn.alpha_ == exact.alpha_
+    assert drawn.score(X, y) == pytest.approx(exact.score(X, y), abs=0.01)
+    positive = y > np.median(y)
+    assert AUCClassifier().fit(X, positive).alpha_ == LinearRanker().fit(X, positive).alpha_
