@@ -40,7 +40,8 @@ def read_arff(name: str) -> tuple[list[str], np.ndarray]:
         head, body = lines.read().lower().split("@data")
     declared = [line.split(None, 2) for line in head.splitlines() if line.startswith("@attribute")]
     codes = [_codes(kind) for _, _, kind in declared]
-    rows = [line.replace(" ", "").strip(",").split(",") for line in body.splitlines() if line.strip() and "?" not in line]
+    whole = [line.replace(" ", "").strip(",") for line in body.splitlines() if line.strip() and "?" not in line]
+    rows = [line.split(",") for line in whole]
     values = [[float(v) if code is None else code[v] for v, code in zip(row, codes, strict=True)] for row in rows]
     return [name.strip("'\"") for _, name, _ in declared], np.array(values)
 
