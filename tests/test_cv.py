@@ -153,4 +153,27 @@ def test_the_path_grows_where_the_best_alpha_is_at_its_end(monkeypatch, caplog):
     assert found.cv_results_["n_iter"].shape == (alphas.size, 3)
     short = LinearRankerCV(alphas[:4], cv=3, tol=1e-6).fit(X, y)
     assert found.cv_results_["mean_score"].max() > short.cv_results_["mean_score"].max()
-    assert "the best alpha is the last one tried" in caplog.text  # the list given does not grow, but says so
+    assert "the best alpha is the smallest one tried" in caplog.text  # the list given does not grow, but says so
+
+
+def test_of_equal_alphas_the_one_nearest_to_the_default_is_taken():
+    X = np.arange(60.0)[:, None]  # every alpha ranks it without error
+    for loss in ("squared_hinge", "logistic"):
+        found = LinearRankerCV(cv=3, loss=loss).fit(X, X[:, 0])
+        assert found.alpha_ == pytest.approx(found.cv_results_["default_alpha"], rel=1.0)
+        assert found.cv_results_["alpha"].size == 20  # nothing is gained beyond
+
+
+def test_a_path_of_two_does_not_grow_by_millions():
+    X, y = noise(1.0)
+    alphas = LinearRankerCV(2, cv=3).fit(X, y).cv_results_["alpha"]
+    assert np.all(np.delete(alphas[:-1] / alphas[1:], np.argmax(alphas[:-1] / alphas[1:])) <= 30.0 + 1e-9)
+
+
+def test_nobody_is_advised_to_use_what_they_use(capsys):
+    X = np.arange(60.0)[:, None]
+    LinearRankerCV(3, cv=3, verbose=1).fit(X, X[:, 0])
+    assert "LinearRankerCV" not in capsys.readouterr().err
+    LinearRanker(verbose=1).fit(X, X[:, 0])
+    shown = capsys.readouterr().err.splitlines()
+    assert "LinearRankerCV" in shown[-1]  # after the last iteration

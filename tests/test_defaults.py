@@ -6,7 +6,16 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import KFold
 
-from linrank import AUCClassifier, DataError, LinearRanker, NoPairsError, ParameterError, RankingData, SGDRanker
+from linrank import (
+    AUCClassifier,
+    DataError,
+    LinearRanker,
+    LinearRankerCV,
+    NoPairsError,
+    ParameterError,
+    RankingData,
+    SGDRanker,
+)
 from linrank._defaults import STRENGTH, choose_scale, effective_rows
 from linrank.engines import LocalEngine
 from linrank.losses import LOSSES
@@ -29,7 +38,7 @@ def test_dense_columns_are_divided_by_their_deviation_and_sparse_ones_by_one_num
     scale = LinearRanker().fit(X, y).scale_
     np.testing.assert_allclose(scale[:2], X[:, :2].std(axis=0))
     size = [np.sqrt(np.mean(column[column != 0] ** 2)) for column in X[:, 2:].T]
-    np.testing.assert_allclose(scale[2:], np.median(size))
+    np.testing.assert_allclose(scale[2:], np.sort(size)[(len(size) - 1) // 2])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -40,6 +49,67 @@ def test_the_same_numbers_get_the_same_defaults_however_they_are_stored(kind, dt
     a, b = LinearRanker().fit(X, y), LinearRanker().fit(kind(X), y)
     np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-12)
     assert a.alpha_ == pytest.approx(b.alpha_, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [22, 33, 46, 51])
+def test_rounding_does_not_decide_which_columns_are_sparse_or_alike(n):
+    """Exactly half of a column, and sizes that differ by a power of ten: every layout is on the same side."""
+    rng = np.random.default_rng(n)
+    X = np.zeros((n, 4))
+    X[: n // 4, 0], X[n // 4 : n // 2, 1], X[: n // 3, 2], X[: n // 2, 3] = 1.0, 1.0, 10.0, 3.0
+    X = X[rng.permutation(n)]
+    y = rng.integers(0, 3, n)
+    expected = LinearRanker().fit(X, y)
+    twice = LinearRanker().fit(np.vstack([X, X]), np.r_[y, y])
+    np.testing.assert_allclose(twice.scale_, expected.scale_)
+    for given in (np.asfortranarray(X), sp.csr_array(X), X.astype(np.float32)):
+        ranker = LinearRanker().fit(given, y)
+        np.testing.assert_allclose(ranker.scale_, expected.scale_)
+        assert ranker.alpha_ == pytest.approx(expected.alpha_)
+
+
+def test_huge_sparse_columns_do_not_overflow():
+    rng = np.random.default_rng(0)
+    X = (rng.random((50, 4)) < 0.3) * 1e308
+    y = X[:, 0] / 1e308 + 2.0 * (X[:, 1] / 1e308)
+    ranker = LinearRanker().fit(X, y)
+    assert np.all(np.isfinite(ranker.scale_))
+    assert ranker.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("factor", [1e-162, 1e-170, 1e160])
+def test_variances_beyond_all_numbers_are_named(factor):
+    X, y = mixed()
+    for ranker in (LinearRanker(scale=False), LinearRankerCV(3, cv=2, scale=False), SGDRanker(scale=False)):
+        with pytest.raises(DataError, match=r"over- or underflow.*scale=True"):
+            ranker.fit(X[:, :1] * factor, y)
+
+
+def test_the_unit_of_weights_does_not_matter_unless_they_count_rows():
+    X, y, qid = make_ranking(200, 4, 10, 4)
+    alpha = LinearRanker().fit(X, y, qid).alpha_
+    for weight in (1.0, 1000.0, 999.5, 0.5):
+        given = LinearRanker().fit(X, y, qid, sample_weight=np.full(200, weight))
+        assert given.alpha_ == pytest.approx(alpha)
+    prices = np.random.default_rng(0).integers(100, 400, 200)
+    a, b = (LinearRanker().fit(X, y, qid, sample_weight=w).alpha_ for w in (prices, prices / 7))
+    assert a == pytest.approx(b)
+
+
+def test_weights_of_rows_are_nothing_to_explicit_pairs():
+    X, _, _ = make_ranking(20, 3, 1, 4)
+    pairs = [(0, 1), (2, 3), (4, 5)]
+    some = np.zeros(20)
+    some[3] = 1.0
+    plain = RankingData(X, pairs=pairs)
+    assert effective_rows(plain) == effective_rows(RankingData(X, pairs=pairs, sample_weight=some)) == 6.0
+
+
+def test_a_numpy_boolean_is_a_boolean():
+    X, y = mixed()
+    for alpha in ("auto", 0.01):
+        a, b = (SGDRanker(alpha=alpha, scale=s, random_state=0).fit(X, y) for s in (True, np.True_))
+        np.testing.assert_array_equal(a.coef_, b.coef_)
 
 
 @pytest.mark.parametrize("factor", [1e-12, 1e12])

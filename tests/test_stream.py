@@ -399,3 +399,25 @@ def test_bad_chunks_are_named_and_leave_the_ranker_alone(problem):
     with pytest.raises(ParameterError, match="passes"):
         stream_ranker().fit_stream([problem], passes=0)
     assert stream_ranker().fit_stream([(X[:0], y[:0], qid[:0]), problem]).n_iter_ == 40_000
+
+
+def test_a_stream_that_has_run_dry_loses_no_checkpoint(broken_off):
+    chunks, path = broken_off
+    before = path.read_bytes()
+    for dry in (iter(()), [], chunks[:1]):
+        with pytest.raises(DataError, match=r"holds no row|ends before the checkpoint"):
+            stream_ranker().fit_stream(dry, checkpoint=path)
+        assert path.read_bytes() == before
+    fitted = stream_ranker().fit(*chunks[0])
+    with pytest.raises(DataError, match="holds no row"):
+        fitted.fit_stream([])
+
+
+def test_names_of_other_data_do_not_outlive_a_resumption(broken_off):
+    import pandas as pd
+
+    chunks, path = broken_off
+    ranker = stream_ranker().fit(pd.DataFrame(chunks[0][0]).rename(columns=str), *chunks[0][1:])
+    assert hasattr(ranker, "feature_names_in_")
+    ranker.fit_stream(chunks, checkpoint=path)
+    assert not hasattr(ranker, "feature_names_in_")

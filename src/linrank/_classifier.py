@@ -105,6 +105,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         classes, positive = _check_classes(y, X.shape[0])
         weight = np.ones(X.shape[0]) if sample_weight is None else _check_weight(sample_weight, positive)
         ranker = self._ranker().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
+        ranker._advises = False  # on queries, of which there are none
         folds = self._folds(X, positive, weight)
         ranker.fit(X, positive, sample_weight=weight)
         centre, rows, scores = self._held_out(X, positive, weight, folds, ranker)

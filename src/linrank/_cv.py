@@ -31,8 +31,8 @@ logger = logging.getLogger("linrank")
 
 #: How far a path that is given as a number reaches from alpha="auto", to either side.
 REACH = 1e3
-#: How often such a path is made longer by a quarter where the best alpha is at its end.
-GROWTH = 4
+#: How often, and by which factor, such a path is made longer where the best alpha is at its end.
+GROWTH, FURTHER = 4, 30.0
 FITTED = (
     *("coef_", "scale_", "objective_", "gap_", "n_iter_", "history_", "status_", "n_features_in_"),
     *("n_rows_", "n_queries_", "n_pairs_", "fill_", "feature_names_in_", "fitted_with_qid_"),
@@ -139,16 +139,16 @@ class LinearRankerCV(LinearPredictor):
         folds = with_pairs(make_folds(self.cv, data), data)
         if data.y is None and not (metric is None or _over_the_data(metric)):
             raise DataError(f"metric={self.metric!r} needs y: give y, or choose by 'pairwise_accuracy'.")
-        default_alpha = self._default_alpha(data)
-        alphas, paths = self._search(self._make_alphas(default_alpha), metric, folds)
-        if not all(path.converged for path in paths):
+        results, converged = self._search(self._default_alpha(data), metric, folds)
+        if not converged:
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        results = _summary(alphas, paths)
-        alpha = float(alphas[self._choose(results, metric)])
-        final = self._ranker(alpha).set_params(n_jobs=self.n_jobs, verbose=self.verbose).fit(X, y, qid, **given)
+        alpha = float(results["alpha"][self._choose(results, metric)])
+        final = self._ranker(alpha).set_params(n_jobs=self.n_jobs, verbose=self.verbose)
+        final._advises = False
+        final.fit(X, y, qid, **given)
         found = {name: getattr(final, name) for name in FITTED if hasattr(final, name)}
-        found |= {"alpha_": alpha, "cv_results_": results | {"default_alpha": default_alpha}}
+        found |= {"alpha_": alpha, "cv_results_": results}
         self.__dict__.update(found)  # all in one step: Ctrl-C comes before or after
         if "feature_names_in_" not in found:
             self.__dict__.pop("feature_names_in_", None)  # of a fit before
@@ -156,37 +156,36 @@ class LinearRankerCV(LinearPredictor):
         return self
 
     def _search(
-        self, alphas: FloatArray, metric: Metric | None, folds: list[tuple[RankingData, RankingData]]
-    ) -> tuple[FloatArray, list[_Path]]:
-        """The paths of all folds; the alphas, and more at an end that is the best, if they were given as a number."""
+        self, default: float, metric: Metric | None, folds: list[tuple[RankingData, RankingData]]
+    ) -> tuple[dict[str, Any], bool]:
+        """What the folds say of each alpha, and whether all fits converged.
+
+        A path that was given as a number goes on where its best alpha is at an end, as long as that gains something.
+        """
+        alphas = self._make_alphas(default)
         with PathProgress(self.verbose, len(folds), alphas.size) as progress:
 
             def follow(some: FloatArray) -> list[_Path]:
                 return map_in_threads(lambda fold: self._follow(some, metric, *fold, progress), folds, self.n_jobs)
 
             paths = follow(alphas)
-            place, score = self._best(_summary(alphas, paths), metric)
-            more, grows = -(-alphas.size // 4), isinstance(self.alphas, (int, np.integer)) and alphas.size > 1
-            for _ in range(GROWTH if grows else 0):
+            place, score = self._best(results := _summary(alphas, paths, default), metric)
+            for _ in range(GROWTH if self._is_number() and alphas.size > 1 else 0):
                 if place not in (0, alphas.size - 1):
                     break
-                further = (alphas[1] / alphas[0]) ** np.arange(1, more + 1)
-                progress.expect(more)
-                if place == 0:
-                    stronger = alphas[0] / further[::-1]
-                    paths = [new.then(old) for new, old in zip(follow(stronger), paths, strict=True)]
-                    alphas = np.r_[stronger, alphas]
-                else:
-                    weaker = alphas[-1] * further
-                    paths = [old.then(new) for new, old in zip(follow(weaker), paths, strict=True)]
-                    alphas = np.r_[alphas, weaker]
-                before = score
-                place, score = self._best(_summary(alphas, paths), metric)
-                if not score > before:
-                    return alphas, paths  # as good as it gets
-        if alphas.size > 1 and place in (0, alphas.size - 1):
-            logger.warning("the best alpha is the last one tried, %.3g: there may be better ones", alphas[place])
-        return alphas, paths
+                more = _beyond(alphas, place)
+                progress.expect(more.size)
+                new, first = follow(more), place == 0
+                longer = np.r_[more, alphas] if first else np.r_[alphas, more]
+                joined = [b.then(a) if first else a.then(b) for a, b in zip(paths, new, strict=True)]
+                place, reached = self._best(further := _summary(longer, joined, default), metric)
+                if not reached > score:
+                    return results, all(path.converged for path in paths)
+                alphas, paths, results, score = longer, joined, further, reached
+        if alphas.size > 2 and place in (0, alphas.size - 1):
+            end = "largest" if place == 0 else "smallest"
+            logger.warning("the best alpha is the %s one tried, %.3g: there may be better ones", end, alphas[place])
+        return results, all(path.converged for path in paths)
 
     def _default_alpha(self, data: RankingData) -> float:
         """What alpha="auto" stands for; NaN where it overflows and is not asked for."""
@@ -194,7 +193,7 @@ class LinearRankerCV(LinearPredictor):
             with LocalEngine(data, self.n_jobs) as engine, overflow_ignored():
                 return self._ranker("auto")._from_data(engine)[1]
         except DataError:
-            if isinstance(self.alphas, (int, np.integer)):
+            if self._is_number():
                 raise
             return np.nan
 
@@ -250,12 +249,21 @@ class LinearRankerCV(LinearPredictor):
         return float(known.mean()) if known.size else np.nan
 
     def _best(self, results: dict[str, Any], metric: Metric | None) -> tuple[int, float]:
-        """Number of the best alpha, the strongest of equal ones, and its mean score, negated for errors."""
+        """Number of the best alpha, and its mean score, negated for errors.
+
+        Of equal ones the strongest, or, on a path that lies around the default, the nearest to that.
+        """
         mean = _sign(metric) * results["mean_score"]
         if np.all(np.isnan(mean)):
             raise DataError(f"metric={self.metric!r} is not defined in any fold: choose another, or use fewer folds.")
-        best = int(np.nanargmax(mean))
+        ties = np.flatnonzero(mean == np.nanmax(mean))
+        away = np.abs(np.log(results["alpha"][ties] / results["default_alpha"])) if self._is_number() else ties
+        best = int(ties[np.argmin(away)])
         return best, float(mean[best])
+
+    def _is_number(self) -> bool:
+        """Whether alphas is how many of them, not which."""
+        return isinstance(self.alphas, (int, np.integer))
 
     def _choose(self, results: dict[str, Any], metric: Metric | None) -> int:
         best, score = self._best(results, metric)
@@ -273,7 +281,14 @@ def _over_the_data(metric: Metric) -> bool:
     return metric.takes_preferences and set(metric.options) <= {"ties"}
 
 
-def _summary(alphas: FloatArray, paths: list[_Path]) -> dict[str, Any]:
+def _beyond(alphas: FloatArray, place: int) -> FloatArray:
+    """Alphas beyond the first or the last of a path, from strong to weak: as dense as it is, and as far as FURTHER."""
+    ratio = min(float(alphas[0] / alphas[1]), FURTHER)
+    steps = ratio ** np.arange(1, round(np.log(FURTHER) / np.log(ratio)) + 1)
+    return alphas[0] * steps[::-1] if place == 0 else alphas[-1] / steps
+
+
+def _summary(alphas: FloatArray, paths: list[_Path], default: float) -> dict[str, Any]:
     scores = np.array([path.scores for path in paths]).T
     known = scores[:, ~np.isnan(scores).any(axis=0)]  # folds in which the metric is defined
     n = known.shape[1]
@@ -283,4 +298,5 @@ def _summary(alphas: FloatArray, paths: list[_Path]) -> dict[str, Any]:
         "standard_error": known.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(alphas.size),
         "scores": scores,
         "n_iter": np.array([path.n_iter for path in paths]).T,
+        "default_alpha": default,
     }

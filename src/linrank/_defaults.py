@@ -18,8 +18,13 @@ from .metrics._pairs import accuracy_of
 
 #: A column is dense where more than this share of its values are other than 0.
 DENSE = 0.5
-#: Sparse columns within this factor of their median size are in the same units.
-SPREAD = 10.0
+#: Sparse columns within this factor of their median size are in the same units. Units differ by powers of ten: it lies
+#: between two of them.
+SPREAD = 30.0
+#: Sums of the same numbers in another order differ by less: they fall on the same side of a limit.
+ROUNDING = 1e-9
+#: Sums of squares beyond these have over- or underflown, or are about to.
+SMALLEST, LARGEST = 1e-250, 1e250
 #: Share of the pairs that are in the right order where a fit may follow the noise.
 ALMOST_ALL = 0.9999
 #: alpha in units of a0, the prior at which signal and noise are equal: the losses are of different steepness.
@@ -27,8 +32,8 @@ STRENGTH = {"squared_hinge": 2.0, "hinge": 0.5, "logistic": 0.2, "logistic_erfc"
 
 #: What to say of a fit that looks under-regularised.
 ALL_IN_ORDER = (
-    "all training pairs are in the right order: how other queries are ranked is not known; judge it by held-out data, "
-    "or choose alpha by LinearRankerCV (linrank tune)"
+    "(nearly) all training pairs are in the right order: how other queries are ranked is not known; judge it by "
+    "held-out data, or choose alpha by LinearRankerCV (linrank tune)"
 )
 
 
@@ -56,8 +61,8 @@ def choose_scale(scale: Any, columns: Columns) -> FloatArray | None:
 
     True: by their standard deviation. "auto": so are columns that are mostly other than 0. The others are divided by
     one number, the median over them of the root mean square of their non-zeros, so that a rare word does not weigh as
-    much as a common one; but a column more than ten times as large or small as that is in other units, and is divided
-    by its own. The rule reads the numbers alone: CSR and a dense array of the same numbers are divided alike.
+    much as a common one; but a column more than thirty times as large or small as that is in other units, and is
+    divided by its own. The rule reads the numbers alone: CSR and a dense array of the same numbers are divided alike.
     """
     if scale is False or (isinstance(scale, np.bool_) and not scale):
         return None
@@ -65,11 +70,11 @@ def choose_scale(scale: Any, columns: Columns) -> FloatArray | None:
     if not isinstance(scale, str):
         return by_deviation
     size = columns.size
-    sparse = (columns.share <= DENSE) & (size > 0)
+    sparse = (columns.share <= DENSE * (1 + ROUNDING)) & (size > 0)
     if not np.any(sparse):
         return by_deviation
-    typical = float(np.median(size[sparse]))
-    alike = (size <= SPREAD * typical) & (size * SPREAD >= typical)
+    typical = float(np.quantile(size[sparse], 0.5, method="lower"))  # a mean of two could overflow
+    alike = (size / SPREAD <= typical * (1 + ROUNDING)) & (size >= typical / SPREAD * (1 - ROUNDING))
     return np.where(sparse, np.where(alike, typical, size), by_deviation)
 
 
@@ -83,25 +88,26 @@ def choose_alpha(alpha: Any, loss: str, columns: Columns | None, scale: FloatArr
         return float(alpha)
     assert columns is not None
     deviation = columns.deviation if scale is None else columns.deviation / scale
+    if not np.any(deviation):
+        return 1.0
     total = float(deviation @ deviation)
-    if not np.isfinite(total):
-        raise DataError("The features' variances overflow: scale the features to sizes around 1, or use scale=True.")
-    return STRENGTH[loss] * total / effective_rows(data) if total > 0 else 1.0
+    if not SMALLEST < total < LARGEST:
+        raise DataError("The features' variances over- or underflow: bring them to sizes around 1, or use scale=True.")
+    return STRENGTH[loss] * total / effective_rows(data)
 
 
 def effective_rows(data: RankingData) -> float:
     """How many rows there are to learn from: those with a pair.
 
-    Whole weights count how often a row is repeated. Other weights say how much a row matters: then it is Kish's
-    effective number, (sum v)^2 / (sum v^2), which does not depend on their unit.
+    Whole weights of which the smallest is 1 count how often a row is repeated. Other weights say how much a row
+    matters: then it is Kish's effective number, (sum v)^2 / (sum v^2), which does not depend on their unit.
     """
     used = np.zeros(data.n_rows, dtype=bool)
     used[data.preferences.row] = True
-    v = data.sample_weight
-    if v is None or not np.any(v[used]):  # explicit pairs may stand on rows without weight
+    if data.sample_weight is None or data.preferences.v is None:  # explicit pairs weigh what they are given
         return float(used.sum())
-    v = v[used]
-    if np.all(v == np.floor(v)):
+    v = data.sample_weight[used & (data.sample_weight > 0)]
+    if v.min() == 1.0 and np.all(v == np.floor(v)):
         return float(v.sum())
     v = v / v.max()  # neither squares nor sums overflow
     return float(v.sum()) ** 2 / float(v @ v)

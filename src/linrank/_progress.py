@@ -62,8 +62,12 @@ class Progress:
 
     def say(self, text: str) -> None:
         """A line of its own, after what has been shown."""
-        if self._console is not None:
-            self._console.print(text, soft_wrap=True)
+        if self._console is None:
+            return
+        if self._hidden is not None:
+            self._console.print(line(self._hidden, self.loss), soft_wrap=True)
+            self._hidden = None
+        self._console.print(text, soft_wrap=True)
 
     @property
     def seconds(self) -> float:

@@ -26,6 +26,7 @@ from ._preferences import FloatArray
 from ._progress import Progress
 from ._stream import Chunks, OpenQueries, Stream, check_chunk, fingerprint, numbered_chunks
 from .engines import Columns, LocalEngine
+from .engines.local import overflow_ignored
 from .solvers import Status
 from .solvers._samplers import SAMPLINGS
 from .solvers.stochastic import LARGEST_SCALE, LOSS_NAMES, RULES, SMALLEST_SCALE, Descent, StepRule
@@ -48,7 +49,7 @@ class SGDRanker(LinearPredictor):
         phi. All but the hinge need rule "pegasos" or "sgd".
     alpha : float or "auto", default="auto"
         Strength of the regulariser, > 0. "auto" is that of LinearRanker in `fit`. In streams, whose rows are not known
-        beforehand, it is 1e-4, or `alpha_` of the `fit` that they go on from.
+        beforehand, it is 1e-4, or `alpha_` of the `fit` that this object goes on from.
     rule : str, default="pegasos"
         What a step does: "sgd" (a subgradient step), "pegasos" (the same, then a projection onto the ball of radius
         1/sqrt(alpha)), "passive_aggressive" (PA-I), "romma" (aggressive), or "passive_aggressive_then_pegasos".
@@ -191,9 +192,10 @@ class SGDRanker(LinearPredictor):
         seed = make_seed(self.random_state)
         train, held_out = hold_out(data, self.validation_fraction, seed) if self.early_stopping else (data, None)
         with LocalEngine(train) as engine, Progress(self.verbose, train, n_steps=int(self.n_steps)) as progress:
-            columns = engine.columns() if self._measures() else None
-            scale = self._choose_scale(data.n_features, columns)
-            alpha = choose_alpha(self.alpha, rule.loss, columns, scale, train)
+            with overflow_ignored():
+                columns = engine.columns() if self._measures() else None
+                scale = self._choose_scale(data.n_features, columns)
+                alpha = choose_alpha(self.alpha, rule.loss, columns, scale, train)
             rule = replace(rule, alpha=alpha)
             run = Run(rule, train, scale, self.sampling, engine)
             begun = self._begin(run, seed, start)
@@ -257,7 +259,7 @@ class SGDRanker(LinearPredictor):
             raise ParameterError(f"The checkpoint {path} is of pass {saved.done[0] + 1}, not {passes}: raise passes.")
         if saved is None and not self.warm_start:
             self._stream = None
-        first, last_pass = None, 0
+        first, last_pass, here = None, 0, None
         with Progress(self.verbose, "a stream of chunks") as progress:
             for here, chunk in numbered_chunks(chunks, int(passes)):
                 if saved is not None and first is None:
@@ -271,8 +273,10 @@ class SGDRanker(LinearPredictor):
                 if path is not None:
                     first = first or fingerprint(*chunk)
                     save_checkpoint(path, Saved(stream, here, first, self._names()), parameters)
-        if self._stream is None:
-            raise DataError("The stream holds no row: give at least one chunk of (X, y, qid).")
+        if here is None:
+            raise DataError("The stream holds no row: give at least one chunk of (X, y, qid), from its beginning.")
+        if saved is not None and here < saved.done:
+            raise DataError(f"The stream ends before the checkpoint {path} does: give the same data, or {ANEW}.")
 
     def _learn(
         self,
@@ -353,7 +357,7 @@ class SGDRanker(LinearPredictor):
 
     def _measures(self) -> bool:
         """Whether alpha or scale come from the columns."""
-        return isinstance(self.alpha, str) or isinstance(self.scale, str) or self.scale is True
+        return isinstance(self.alpha, str) or (np.ndim(self.scale) == 0 and bool(self.scale))
 
     def _choose_scale(self, n_features: int, columns: Columns | None = None) -> FloatArray | None:
         """What columns are divided by: numbers given, or by the columns, where these are known."""
@@ -385,6 +389,8 @@ class SGDRanker(LinearPredictor):
         self.n_features_in_ = self.coef_.size
         if saved.names:
             self.feature_names_in_ = np.array(saved.names, dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)  # of other data
         logger.warning("resuming at step %s from the checkpoint %s", f"{self.t_:,}", path)
         return saved.first
 

@@ -112,6 +112,7 @@ class LinearRanker(LinearPredictor):
 
     _solution: Solution | None = None  # kept by warm_start, not by a model file
     _risk_key: Any = None
+    _advises = True  # on alpha, where nobody else chooses it
 
     def __init__(
         self,
@@ -192,7 +193,7 @@ class LinearRanker(LinearPredictor):
             risk_key = (data.fingerprint(), self.loss, str(self.scale)) if self.warm_start else None
             start = self._start(data, risk_key, scale)
             solution = self._solver(engine).minimise(objective, start, progress)
-            if self.verbose > 0 and all_in_order(objective.scores(solution.w), data):
+            if self._advises and self.verbose > 0 and all_in_order(objective.scores(solution.w), data):
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")

@@ -100,10 +100,8 @@ def _scaling(model: Any) -> list[tuple[str, str]]:
         return []
     given, how = model.parameters["scale"], "no"
     if model.scale is not None and isinstance(given, str):
-        values, counts = np.unique(model.scale[model.scale != 1.0], return_counts=True)
-        most = int(np.argmax(counts))
-        sparse = f"{counts[most]:,} sparse ones by {values[most]:.3g}, the others " if counts[most] > 1 else ""
-        how = f"{sparse}by their standard deviation (auto)"
+        reach = f"{np.min(model.scale):.3g} to {np.max(model.scale):.3g}"
+        how = f"by {reach}: dense ones by their deviation, sparse ones by their typical size (auto)"
     elif model.scale is not None:
         how = "by their standard deviation" if given is True else "by numbers that were given"
     return [("columns divided", how)]

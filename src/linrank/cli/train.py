@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -133,7 +134,6 @@ def train(
     from . import _report
     from ._files import check_early
     from ._judge import OF_GRADES, checked
-    from ._terminal import echo
     from ._trainer import Trainer, write_model
 
     check_early(output, data, valid, as_json=as_json)
@@ -152,7 +152,7 @@ def train(
         report["data"] |= _describe(rows, trainer, None if as_json else out, data)
         ranker = trainer.fit(rows)
         if valid is None and (doubts := trainer.doubts(ranker, rows)) is not None:
-            echo(doubts, err=True)
+            logging.getLogger("linrank").warning(doubts)
     write_model(ranker, trainer.names, output)
     trainer.drop_checkpoint()
     report["model"] = {"path": output, **trainer.facts(ranker)}

@@ -29,4 +29,5 @@ class Columns:
     def size(self) -> FloatArray:
         """Root mean square of a column's values other than 0; 0 where there are none."""
         square = np.hypot(self.deviation, self.mean)
-        return np.divide(square, np.sqrt(self.share), out=np.zeros_like(square), where=self.share > 0)
+        size = np.divide(square, np.sqrt(self.share), out=np.zeros_like(square), where=self.share > 0)
+        return np.minimum(size, np.finfo(np.float64).max)  # no mean is larger than the largest value

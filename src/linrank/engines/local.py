@@ -175,5 +175,6 @@ class LocalEngine:
         deviation = unit * np.sqrt(np.sum(parts, axis=0))
         # A constant column deviates from its mean by the mean's rounding, which grows like the root of the rows.
         rounding = np.finfo(np.float64).eps * (64 + 8 * np.sqrt(self.data.n_rows)) * np.abs(mean)
-        share = np.sum(self.map(lambda block: self.matrix.nonzeros(v / total, block), blocks), axis=0)
-        return Columns(mean, np.where(deviation > rounding, deviation, 0.0), share)
+        # Divided at the end: whole weights add up exactly, in whatever order.
+        count = np.sum(self.map(lambda block: self.matrix.nonzeros(v, block), blocks), axis=0)
+        return Columns(mean, np.where(deviation > rounding, deviation, 0.0), np.minimum(count / total, 1.0))

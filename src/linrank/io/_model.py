@@ -141,6 +141,8 @@ class Model:
 
 def _facts(ranker: LinearPredictor) -> dict[str, Any]:
     facts: dict[str, Any] = {fact: getattr(ranker, attribute, None) for fact, attribute in FACTS.items()}
+    if facts["alpha"] is None and not isinstance(getattr(ranker, "alpha", ""), str):
+        facts["alpha"] = ranker.alpha  # fitted by a linrank that knew no other
     for fact, value in facts.items():
         if isinstance(value, float) and not math.isfinite(value):
             facts[fact] = None  # JSON has no NaN, and that of a stochastic solver's gap means that it is not known
