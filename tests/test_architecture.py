@@ -13,7 +13,7 @@ SOURCE = Path(linrank.__file__).parent
 #: From the bottom up; a module imports from its own layer or from those before it.
 LAYERS = [
     ["_text"],
-    ["_errors", "_files", "_threads"],
+    ["_errors", "_files", "_once", "_threads"],
     ["kernels"],
     ["_preferences"],
     ["_checks", "_rankings"],

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from ._once import cached_property
 from ._preferences import FloatArray
 from .kernels.products import absolute_dot
 from .losses import Curvature, Loss, LossPoint

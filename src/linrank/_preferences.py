@@ -8,12 +8,12 @@ rankings (`_rankings.py`), so a kernel knows only full orders over contiguous me
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._once import cached_property
 from .kernels._scratch import ScratchPool
 
 IntArray = NDArray[Any]

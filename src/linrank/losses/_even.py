@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .._data import RankingData
+from .._once import cached_property
 from .._preferences import FloatArray, IntArray, Preferences
 from ..kernels import active
 from ..kernels._scratch import Scratch

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .._data import RankingData
+from .._once import cached_property
 from .._preferences import FloatArray, Preferences
 from ..kernels import active, smooth
 from ..kernels._scratch import Scratch

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._checks import check_query_weight, check_utilities, encode_queries
 from .._errors import DataError, ParameterError, UndefinedMetricWarning
 from .._labels import are_labels, split_labels
+from .._once import cached_property
 from .._preferences import FloatArray
 from .._row_counts import Cut, find_cut
 from ..kernels.ordering import Ordered, order_within
