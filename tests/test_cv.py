@@ -177,3 +177,9 @@ def test_nobody_is_advised_to_use_what_they_use(capsys):
     LinearRanker(verbose=1).fit(X, X[:, 0])
     shown = capsys.readouterr().err.splitlines()
     assert "LinearRankerCV" in shown[-1]  # after the last iteration
+
+
+@pytest.mark.parametrize("alphas", ["auto", [], [0.0], [10**400], None, 0])
+def test_alphas_that_cannot_be_meant(alphas):
+    with pytest.raises(ParameterError, match="alphas"):
+        LinearRankerCV(alphas).fit([[0.0], [1.0]], [0, 1])

@@ -530,7 +530,7 @@ def adds_up(**given: Any) -> bool:
 
 def pairs_are_right(text: bytes, path: Path, chance: Random) -> bool:
     path.write_bytes(text)
-    return adds_up(pairs=read_pairs(str(path)))
+    return adds_up(pairs=read_pairs(str(path), Y.size))
 
 
 def preferences_are_right(text: bytes, path: Path, chance: Random) -> bool:

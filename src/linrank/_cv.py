@@ -206,9 +206,12 @@ class LinearRankerCV(LinearPredictor):
             if self.alphas < 1:
                 raise ParameterError(f"alphas={self.alphas!r}: at least one alpha is needed.")
             return
-        alphas = np.asarray(self.alphas, dtype=np.float64)
+        try:
+            alphas = np.asarray(self.alphas, dtype=np.float64)
+        except (ValueError, TypeError, OverflowError):
+            alphas = np.empty(0)
         if alphas.size == 0 or not np.all(np.isfinite(alphas)) or np.any(alphas <= 0):
-            raise ParameterError("alphas must be finite numbers above 0.")
+            raise ParameterError("alphas must be how many to try, or a list of finite numbers above 0.")
 
     def _make_alphas(self, default: float) -> FloatArray:
         """The path, from strong to weak."""

@@ -1,6 +1,7 @@
 """What commands say of the data they read: queries that are not there, and which columns became features."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,6 @@ TABLE, LINES = f"Warning: flat.csv: {NONE_FOUND}; name it with --query", f"Warni
         ["train", "DATA", "-o", "m.json", "--json"],
         ["train", "DATA", "-o", "-", "--valid", "DATA"],
         ["tune", "DATA", "--alphas", "2", "--cv", "2"],
-        ["predict", "MODEL", "DATA"],
         ["predict", "MODEL", "DATA", "--rank"],
         ["evaluate", "MODEL", "DATA"],
         ["compare", "MODEL", "MODEL", "DATA", "-m", "pairwise_accuracy"],
@@ -70,7 +70,7 @@ TABLE, LINES = f"Warning: flat.csv: {NONE_FOUND}; name it with --query", f"Warni
     ids=" ".join,
 )
 def test_every_command_says_once_that_there_are_no_queries(run, searches, words):
-    run("train", "searches.csv", "-o", "named.json")
+    run("train", "flat.csv", "-o", "named.json", "--query", "")
     run("train", "flat.txt", "-o", "numbered.json")
     for data, model, line in (("flat.csv", "named.json", TABLE), ("flat.txt", "numbered.json", LINES)):
         named = [{"DATA": data, "MODEL": model}.get(word, word) for word in words]
@@ -95,3 +95,44 @@ def test_files_with_queries_are_read_without_a_word(run, searches):
 def test_a_stream_without_queries_says_so(run, searches):
     result = run("train", "flat.txt", "-o", "s.json", "--stream", "--passes", "2", "--seed", "1")
     assert result.stderr.count(LINES) == 1
+
+
+def write_bare(files):
+    """The rows of the test file without their queries."""
+    rows = Path(files.test).read_text().splitlines()
+    Path("bare.txt").write_text("".join(f"{row.split()[0]} {row.split(' ', 2)[2]}\n" for row in rows))
+
+
+def test_a_model_of_queries_is_not_judged_on_rows_without_them(run, files):
+    write_bare(files)
+    for command in (
+        ["evaluate", files.model, "bare.txt"],
+        ["compare", files.model, files.model, "bare.txt", "-m", "wmw"],
+    ):
+        assert "was trained with queries, and bare.txt has none" in run(*command, code=1).stderr
+        assert "none found" not in run(*command, "--query", "").stderr
+
+
+def test_scores_alone_ask_for_no_queries(run, files):
+    write_bare(files)
+    assert "none found" not in run("predict", files.model, "bare.txt").stderr
+    assert "none found" in run("predict", files.model, "bare.txt", "--rank").stderr
+
+
+def test_a_model_does_not_replace_the_data_it_is_trained_on(run, files, tmp_path):
+    data = tmp_path / "same.txt"
+    data.write_bytes(Path(files.train).read_bytes())
+    assert "would replace the data" in run("train", data, "-o", data, code=2).stderr
+    assert data.read_bytes() == Path(files.train).read_bytes()
+
+
+def test_inspect_shows_the_preferences_of_a_model(run, files):
+    run("train", files.train, "-o", "graph.json", "--preferences", "0<1,1<2:0.5")
+    assert "0<1, 1<2:0.5" in run("inspect", "graph.json").stdout
+    assert "preferences" not in run("inspect", files.model).stdout
+
+
+@pytest.mark.parametrize("name", ["Query ID", "query-id", "Q_ID", "search id", "SessionID"])
+def test_names_of_queries_are_guessed_however_they_are_written(run, name, tmp_path):
+    Path("x.csv").write_text(f"{name},label,a\n" + "".join(f"{k // 4},{k % 3},{k * 7 % 5}\n" for k in range(40)))
+    assert "none found" not in run("inspect", "x.csv").stderr

@@ -120,7 +120,9 @@ def test_files_of_pairs_and_weights_that_are_wrong(run, files, tmp_path):
     assert "bad.txt, line 2" in run("train", files.train, "-o", "m", "--query-weights", "bad.txt", code=1).stderr
     (tmp_path / "empty.txt").write_text("\n")
     with pytest.raises(linrank.DataError, match="empty"):
-        read_pairs("empty.txt")
+        read_pairs("empty.txt", 5)
+    (tmp_path / "far.txt").write_text("1 999\n")
+    assert "rows outside 1 ... " in run("train", files.train, "-o", "m", "--pairs", "far.txt", code=1).stderr
     with pytest.raises(linrank.DataError, match="has none"):
         read_query_weights("empty.txt", Dataset(np.ones((2, 1)), np.ones(2)))
 

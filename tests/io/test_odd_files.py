@@ -146,7 +146,9 @@ def test_nested_metadata_of_a_parquet_file_is_no_metadata(tmp_path, metadata):
 DATA = Dataset(X, Y, QID)
 
 
-@pytest.mark.parametrize("load", [read_pairs, parse_preferences, lambda path: read_query_weights(path, DATA)])
+@pytest.mark.parametrize(
+    "load", [lambda path: read_pairs(path, 5), parse_preferences, lambda path: read_query_weights(path, DATA)]
+)
 def test_a_file_that_is_not_utf8_is_named(load, tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes(b"1 2\n2 3 # caf\xe9\n")
@@ -176,7 +178,7 @@ def test_what_is_no_number_in_a_file_of_pairs_weights_or_edges_is_named(number, 
     path = tmp_path / "x.txt"
     path.write_text(f"1 2 1\n2 3 {number}\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"x\.txt, line 2"):
-        read_pairs(str(path))
+        read_pairs(str(path), 5)
     with pytest.raises(ParameterError, match="not an edge"):
         parse_preferences(str(path))
     with pytest.raises(ParameterError, match="not an edge"):

@@ -81,10 +81,11 @@ def read_data(
 def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dataset:
     table = (reading.format or format_of(path)) != "svmlight"
     features = like.names if table and like is not None else None
+    query = reading.query if table else reading.query or None  # "" says of any file that it is one query
     return read_file(
         path,
         reading.format,
-        Columns(reading.label, reading.query, reading.id, reading.weight, features, reading.drop),
+        Columns(reading.label, query, reading.id, reading.weight, features, reading.drop),
         missing,
         np.float32 if reading.float32 else np.float64,
         n_features=reading.n_features if like is None else like.n_features,
@@ -121,8 +122,13 @@ def _option_of_query() -> str:
     return next((parameter.opts[0] for parameter in parameters if parameter.name == "query"), "--query")
 
 
-def read_chunks(path: str, reading: Reading, like: Loaded) -> Iterator[Dataset]:
-    """A file in chunks, in bounded memory if it is SVMlight; a table, and what has files beside it, in one piece."""
+def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = True) -> Iterator[Dataset]:
+    """A file in chunks, in bounded memory if it is SVMlight; a table, and what has files beside it, in one piece.
+
+    That there are no queries is told only where rows are taken `by_query`.
+    """
+    if not by_query:
+        _told().add(path)
     missing = "error" if like.fill is None else "keep"
     if (reading.format or format_of(path)) != "svmlight" or has_side_files(path):
         data = _read(path, reading, missing, like)
@@ -174,6 +180,9 @@ def check_early(output: str | None, *inputs: str | None, as_json: bool = False) 
             open(path, "rb").close()
     if output is None or output == "-":
         return
+    for path in inputs:
+        if path not in (None, "-") and os.path.exists(output) and os.path.samefile(str(path), output):
+            raise click.UsageError(f"-o {output} would replace the data that is read: name another file.")
     if os.path.isdir(output):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
     folder = os.path.dirname(os.path.realpath(output))

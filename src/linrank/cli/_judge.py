@@ -93,11 +93,22 @@ def judge(loaded: Loaded, path: str, reading: Reading, judging: Judging, prefere
     """Judge a file's rows by their labels, and pairs by the preferences of the model if no others are named."""
     compared = comparison(checked(judging.metric or OF_GRADES, judging), preferences, [loaded])
     scored = score_all([loaded], read_chunks(path, reading, loaded), path, needs_docid(judging))
+    refuse_without_queries([loaded], scored, path, reading)
     found = checked(judging.metric or (OF_GRADES if are_grades(scored.y) else OF_UTILITIES), judging)
     if compared is not None:
         found = [metric.over(compared.preferences) for metric in found]
     values = {metric.name: float(value_of(metric, scored)) for metric in found}
     return Judged(scored, found, values, compared)
+
+
+def refuse_without_queries(models: list[Loaded], scored: Scored, path: str, reading: Reading) -> None:
+    """A model of queries is not judged on rows without them: pairs and lists would cross queries."""
+    trained = any(model.model.training.get("fitted_with_qid") for model in models)
+    if trained and scored.query is None and reading.query != "":
+        raise DataError(
+            f"The model was trained with queries, and {path} has none: name their column with --query, or say "
+            "--query '' if all rows are one query."
+        )
 
 
 def comparison(metrics: list[Metric], preferences: str | None, models: list[Loaded]) -> Compared | None:

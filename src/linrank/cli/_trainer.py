@@ -86,7 +86,7 @@ class Trainer:
         source = self.source
         more: dict[str, Any] = {"sample_weight": data.sample_weight}
         if source.pairs is not None:
-            more["pairs"] = read_pairs(source.pairs)
+            more["pairs"] = read_pairs(source.pairs, data.X.shape[0])
         if source.query_weights is not None:
             more["query_weight"] = read_query_weights(source.query_weights, data)
         if self.sgd:

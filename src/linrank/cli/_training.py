@@ -96,9 +96,11 @@ def read_numbers(path: str, columns: tuple[int, ...], what: str) -> FloatArray:
     return np.array(rows)
 
 
-def read_pairs(path: str) -> FloatArray:
+def read_pairs(path: str, n_rows: int) -> FloatArray:
     """Explicit preferences: rows are numbered from 1 in the file, from 0 in the library."""
     pairs = read_numbers(path, (2, 3), "winner row, loser row[, weight], rows counted from 1")
+    if np.any(pairs[:, :2] < 1) or np.any(pairs[:, :2] > n_rows):
+        raise DataError(f"{path} names rows outside 1 ... {n_rows}: rows of the data are counted from 1.")
     pairs[:, :2] -= 1
     return pairs
 

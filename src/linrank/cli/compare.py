@@ -68,6 +68,7 @@ def compare(
         both = _judge.score_all(models, read_chunks(data, reading, models[0]), data, docid)
         parts = [both, both]
     first = parts[0]
+    _judge.refuse_without_queries(models, first, data, reading)
     scores = (first.scores[0], parts[1].scores[-1])
     options: dict[str, Any] = {"docid": first.docid} if first.docid is not None and not judge.pairwise else {}
     found = compare_scores(

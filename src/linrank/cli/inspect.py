@@ -66,7 +66,7 @@ def _inspect_model(file: str, top: int, as_json: bool) -> None:
     known = {name: value for name, value in model.training.items() if value is not None}
     facts = ((name.replace("_", " "), _fact(name, value, model)) for name, value in known.items())
     lines = [("estimator", model.estimator), *facts]
-    _report.show_facts(out, file, [*lines, *_scaling(model), ("missing values", model.missing)])
+    _report.show_facts(out, file, [*lines, *_preferences(model), *_scaling(model), ("missing values", model.missing)])
     _show_weights(out, names, model.weights, effect, order[:top], model.scale is not None)
     if top < order.size:
         out.print(f"and {order.size - top:,} more")
@@ -90,6 +90,14 @@ def _show_weights(out: Any, names: list[str], weights: Any, effect: Any, order: 
 def _fact(name: str, value: Any, model: Any) -> str:
     auto = name == "alpha" and model.parameters.get("alpha") == "auto"
     return _text(value) + (" (auto)" if auto else "")
+
+
+def _preferences(model: Any) -> list[tuple[str, str]]:
+    """Which levels were compared, if not all."""
+    from ._judge import Compared
+
+    given = model.parameters.get("preferences", "full")
+    return [] if isinstance(given, str) and given == "full" else [("preferences", Compared(given).text())]
 
 
 def _scaling(model: Any) -> list[tuple[str, str]]:

@@ -21,17 +21,17 @@ logger = logging.getLogger("linrank")
 
 MISSING = ("error", "keep", "zero", "mean")
 #: Names of who asked: many queries come from one of them, so another name of a query goes before theirs.
-ASKERS = ("session_id", "sessionid", "user_id", "userid", "visitor_id", "visitorid", "customer_id", "customerid")
-#: Names, in lower case, by which a column is guessed to be what it is.
+ASKERS = ("sessionid", "userid", "visitorid", "customerid")
+#: Names by which a column is guessed to be what it is: their letters and digits alone, in lower case.
 GUESSES = {
     "label": ("label", "y", "relevance", "rel", "grade", "target", "rating"),
     "query": (
-        *("qid", "query", "query_id", "queryid", "group", "group_id", "groupid", "topic", "topic_id", "topicid"),
-        *("search_id", "searchid", "srch_id", "srchid", "request_id", "requestid", "req_id"),
+        *("qid", "query", "queryid", "group", "groupid", "topic", "topicid"),
+        *("searchid", "srchid", "requestid", "reqid"),
         *ASKERS,
     ),
-    "id": ("docid", "doc_id", "document", "document_id", "item_id", "product_id", "id"),
-    "weight": ("weight", "weights", "sample_weight"),
+    "id": ("docid", "document", "documentid", "itemid", "productid", "id"),
+    "weight": ("weight", "weights", "sampleweight"),
 }
 #: Guessed only where no other name of their role occurs; a rating may be a feature of the document.
 SECOND = {"rating", *ASKERS}
@@ -83,13 +83,18 @@ class Columns:
 
     def _guess(self, role: str, names: list[str]) -> str | None:
         taken = {getattr(self, other) for other in GUESSES} | set(self.drop) | set(self.features or ())
-        fitting = [name for name in names if name.lower() in GUESSES[role] and name not in taken]
-        found = [name for name in fitting if name.lower() not in SECOND] or fitting
+        fitting = [name for name in names if _letters(name) in GUESSES[role] and name not in taken]
+        found = [name for name in fitting if _letters(name) not in SECOND] or fitting
         if len(found) > 1:
             raise ParameterError(
                 f"Columns {_listed(found)} could each be the {role}: name it with {role}=, and drop= the others."
             )
         return found[0] if found else None
+
+
+def _letters(name: str) -> str:
+    """Query ID, query-id and query_id are one name."""
+    return "".join(character for character in name.lower() if character.isalnum())
 
 
 class Table(Protocol):
@@ -189,7 +194,7 @@ def _without_missing(X: NDArray[Any], names: list[str], missing: str) -> Any:
         if row.size:
             raise DataError(
                 f"Column {names[column[0]]!r} is missing in row {row[0] + 1} (of {row.size} missing values): "
-                "missing='keep', 'zero' or 'mean' accepts that."
+                "missing='zero' or 'mean' fills it in."
             )
         return X
     return learn_missing(X, missing)[0]
