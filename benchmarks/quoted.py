@@ -58,8 +58,11 @@ def _evaluation(given: Tables) -> str:
         "one query, 5 grades": "1 query, 5 levels",
         "8,000 queries of 125 rows, 5 grades": "queries of 125 rows, 5 levels",
     }
-    rows = ((text, digits(given.cell("evaluation", "argsorts", shape=s, rows="1000000"))) for text, s in shapes.items())
-    return markdown(["shape, 1,000,000 rows", "time in argsorts"], rows)
+    rows = []
+    for text, shape in shapes.items():
+        costs = (digits(given.cell("evaluation", column, shape=shape, rows="1000000")) for column in ("ms", "argsorts"))
+        rows.append([text, *costs])
+    return markdown(["shape, 1,000,000 rows", "milliseconds", "in argsorts"], rows)
 
 
 def _opponent(given: Tables, row: dict[str, str], title: str, figure: str) -> str:
@@ -109,7 +112,7 @@ def _auc_classifier(given: Tables) -> str:
     rows = []
     for row in given.rows("auc_classifier"):
         share = f"{row['mean probability']} ({row['positive']})"
-        rows.append([row["data"], row["model"], fixed(row["s"], 1), row["test AUC"], share, row["calibration error"]])
+        rows.append([row["data"], row["model"], digits(row["s"]), row["test AUC"], share, row["calibration error"]])
     return markdown(head, rows)
 
 

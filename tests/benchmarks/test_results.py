@@ -76,7 +76,7 @@ QUOTED = [
     ("README.md", "elsewhere", {"opponent": "SVMrank", "data": "imdb"}, "value"),
     ("docs/stochastic.md", "sgd_speed", {"data": "imdb"}, "romma us"),
     ("docs/metrics.md", "letor", {"fold": "1", "metric": "map"}, "letor"),
-    ("docs/logistic.md", "rankncg", {"data": "Abalone, sex"}, "fast s"),
+    ("docs/logistic.md", "rankncg", {"data": "Abalone, sex"}, "exact newton s"),
     ("docs/classification.md", "auc_classifier", {"model": "LogisticRegression"}, "test AUC"),
 ]
 
