@@ -106,7 +106,7 @@ def test_leaves_are_imported_on_call_alone():
 
 
 def test_every_package_that_is_imported_is_declared():
-    project = tomllib.loads((SOURCE.parent.parent / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
     needs = [*project["dependencies"], *(need for extra in project["optional-dependencies"].values() for need in extra)]
     declared = {re.split(r"[\[>=<]", need)[0].replace("-", "_").lower() for need in needs}
     called = {"sklearn": "scikit_learn"}  # what a package is called where it is imported
