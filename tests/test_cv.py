@@ -165,9 +165,12 @@ def test_of_equal_alphas_the_one_nearest_to_the_default_is_taken():
 
 
 def test_a_path_of_two_does_not_grow_by_millions():
-    X, y = noise(1.0)
-    alphas = LinearRankerCV(2, cv=3).fit(X, y).cv_results_["alpha"]
-    assert np.all(np.delete(alphas[:-1] / alphas[1:], np.argmax(alphas[:-1] / alphas[1:])) <= 30.0 + 1e-9)
+    two = np.array([1e3, 1e-3])
+    np.testing.assert_allclose(_cv._beyond(two, 0), [3e4])
+    np.testing.assert_allclose(_cv._beyond(two, 1), [1e-3 / 30])
+    dense = np.array([4.0, 2.0, 1.0])  # as dense as it is, up to thirty times as far
+    np.testing.assert_allclose(_cv._beyond(dense, 0), [128.0, 64.0, 32.0, 16.0, 8.0])
+    np.testing.assert_allclose(_cv._beyond(dense, 2), [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32])
 
 
 def test_nobody_is_advised_to_use_what_they_use(capsys):
