@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from ._checks import (
 )
 from ._errors import DataError, NoPairsError, ParameterError
 from ._labels import split_labels
-from ._preferences import FloatArray, Preferences
-from ._rankings import Grades, Graph, build, restrict
+from ._preferences import FloatArray, Preferences, pointers
+from ._rankings import Grades, Graph, build, join, restrict
 
 logger = logging.getLogger("linrank")
 
@@ -80,21 +80,11 @@ class RankingData:
         grades, values, built = make_preferences(
             X.shape[0], y, qid, sample_weight, query_weight, pairs, preferences, query_weighting
         )
-        used = np.zeros(grades.n_queries, dtype=bool)
-        used[grades.query[built.row[built.ranking_ptr[:-1]]]] = True  # a ranking is of one query
-        without = int(grades.n_queries - used.sum())
+        checked = RankingData._of(X, values, grades.query, grades.ids, grades.v, built)
+        without = checked.n_queries_without_pairs
         if without:
             logger.info("%d of %d queries have no pair: they are skipped in training", without, grades.n_queries)
-        for name, value in {
-            "X": X,
-            "y": values,
-            "query": grades.query,
-            "query_ids": grades.ids,
-            "n_queries_without_pairs": without,
-            "sample_weight": grades.v,
-            "preferences": built,
-        }.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(checked.__dict__)
 
     @property
     def n_rows(self) -> int:
@@ -111,30 +101,80 @@ class RankingData:
         """Number of features d."""
         return int(self.X.shape[1])
 
-    def part(self, rows: NDArray[np.int64]) -> RankingData | None:
-        """The data of some of the rows, with the preferences among them; None if there are none."""
-        preferences = restrict(self.preferences, rows, self.n_rows)
-        if preferences is None:
-            return None
-        part = object.__new__(RankingData)
-        for name, value in {
-            "X": self.X[rows] if sp.issparse(self.X) else np.take(self.X, rows, axis=0),
-            "y": None if self.y is None else self.y[rows],
-            "query": self.query[rows],
-            "query_ids": self.query_ids,
-            "n_queries_without_pairs": 0,
-            "sample_weight": None if self.sample_weight is None else self.sample_weight[rows],
-            "preferences": preferences,
-        }.items():
-            object.__setattr__(part, name, value)
-        return part
+    def part(self, rows: NDArray[np.int64]) -> RankingData:
+        """The data of some of the rows, with the preferences among them, if there are any."""
+        kept, query = np.unique(self.query[rows], return_inverse=True)
+        adjacent = rows.size > 0 and bool(np.all(rows[1:] == rows[:-1] + 1))
+        here = slice(int(rows[0]), int(rows[-1]) + 1) if adjacent else rows
+        return RankingData._of(
+            X=self.X[here] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0),
+            y=None if self.y is None else self.y[rows],
+            query=query.astype(np.int64, copy=False),
+            query_ids=self.query_ids[kept],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            preferences=restrict(self.preferences, rows, self.query),
+        )
 
-    def sample(self, n_rows: int) -> RankingData | None:
-        """Some n_rows of the rows, drawn at random but always the same; None if no pair is left among them."""
-        chosen = np.zeros(self.n_rows, dtype=bool)
-        rng = np.random.default_rng(0)
-        chosen[rng.choice(self.n_rows, min(n_rows, self.n_rows), replace=False, shuffle=False)] = True
-        return self.part(np.flatnonzero(chosen))
+    @staticmethod
+    def joined(parts: Sequence[RankingData]) -> RankingData:
+        """Several data sets as one: their rows follow one another, and so do their queries."""
+        first = pointers(np.array([part.n_queries for part in parts]))[:-1]
+        weighted = any(part.sample_weight is not None for part in parts)
+        weights = [np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight for part in parts]
+        graded = [part.y for part in parts if part.y is not None]
+        queries = [part.query for part in parts]
+        stack = sp.vstack if sp.issparse(parts[0].X) else np.concatenate
+        return RankingData._of(
+            X=stack([part.X for part in parts]),
+            y=np.concatenate(graded) if len(graded) == len(parts) else None,
+            query=np.concatenate([query + k for query, k in zip(queries, first, strict=True)]),
+            query_ids=np.concatenate([part.query_ids for part in parts]),
+            sample_weight=np.concatenate(weights) if weighted else None,
+            preferences=join([part.preferences for part in parts], queries),
+        )
+
+    @staticmethod
+    def _of(
+        X: Any,
+        y: FloatArray | None,
+        query: NDArray[np.int64],
+        query_ids: NDArray[Any],
+        sample_weight: FloatArray | None,
+        preferences: Preferences,
+    ) -> RankingData:
+        """Data from checked parts."""
+        used = np.zeros(query_ids.size, dtype=bool)
+        used[query[preferences.row[preferences.ranking_ptr[:-1]]]] = True  # a ranking is of one query
+        data = object.__new__(RankingData)
+        data.__dict__.update(
+            X=X,
+            y=y,
+            query=query,
+            query_ids=query_ids,
+            n_queries_without_pairs=int(query_ids.size - used.sum()),
+            sample_weight=sample_weight,
+            preferences=preferences,
+        )
+        return data
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Packed: row weights are not told twice, and numbers of queries are short."""
+        state = dict(self.__dict__)
+        p, v = self.preferences, self.sample_weight
+        if p.v is not None and v is not None and np.array_equal(p.v, v[p.row]):
+            state["preferences"] = replace(p, v=None)
+            state["rows_weigh"] = True
+        state["query"] = self.query.astype(np.min_scalar_type(self.n_queries))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack."""
+        given = dict(state)
+        p = given["preferences"]
+        if given.pop("rows_weigh", False):
+            given["preferences"] = replace(p, v=given["sample_weight"][p.row])
+        given["query"] = given["query"].astype(np.int64)
+        self.__dict__.update(given)
 
     def fingerprint(self) -> str:
         """Digest of all that the empirical risk depends on: planes are kept only for the same data."""

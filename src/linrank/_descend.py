@@ -69,7 +69,7 @@ def hold_out(data: RankingData, fraction: float, seed: int) -> tuple[RankingData
     else:
         out = np.isin(data.query, used[chosen])
     train, held_out = data.part(np.flatnonzero(~out)), data.part(np.flatnonzero(out))
-    if train is None or held_out is None:
+    if not (train.preferences.n_rankings and held_out.preferences.n_rankings):
         raise DataError(
             "early_stopping leaves no pair to train on, or none to score: set it to False, or give more data."
         )

@@ -95,7 +95,7 @@ def balanced(load: NDArray[Any], n_folds: int, rng: np.random.Generator | None =
 def with_pairs(folds: list[Fold], data: RankingData) -> list[tuple[RankingData, RankingData]]:
     """Training and test data of the folds that have pairs on both sides; others are counted in a message."""
     parts = [(data.part(train), data.part(test)) for train, test in folds]
-    kept = [(train, test) for train, test in parts if train is not None and test is not None]
+    kept = [fold for fold in parts if all(side.preferences.n_rankings for side in fold)]
     if not kept:
         raise DataError("No fold has pairs for both training and testing: use fewer folds, or give more data.")
     if len(kept) < len(folds):

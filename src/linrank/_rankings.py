@@ -11,13 +11,14 @@ out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._preferences import FloatArray, IntArray, Preferences
+from ._preferences import FloatArray, IntArray, Preferences, pointers
 from .kernels.ordering import begins, stable_order
 from .kernels.pairs import pair_weights
 
@@ -66,6 +67,7 @@ class _Rankings:
     ranking_ptr: NDArray[np.int64]
     level_ptr: NDArray[np.int64]
     ranking_levels: NDArray[np.int64]
+    repeats: NDArray[np.bool_] | None = None  # rankings whose pairs another source holds as well
 
     def pair_weights(self) -> FloatArray:
         """Sum of v_i v_j over the pairs of each ranking."""
@@ -92,24 +94,19 @@ def build(
 ) -> Preferences:
     """Bring grades and explicit pairs (winner, loser, weight; each once) into the form above."""
     sources = []
-    n_pairs = 0
     if grades.level is not None:
-        graded = _from_grades(grades, preferences)
-        sources.append(graded)
-        n_pairs += int(graded.pair_counts().sum())
+        sources.append(_from_grades(grades, preferences))
     if pairs is not None:
-        sources.append(_from_pairs(grades, *pairs))
-        n_pairs += _count_new_pairs(grades, preferences, *pairs)
+        sources.append(_from_pairs(grades, preferences, *pairs))
     rankings = sources[0] if len(sources) == 1 else _join(sources[0], sources[1])
-    return _finish(_weighted(rankings, grades, query_weighting), n_pairs)
+    if rankings.v is not None and np.all(rankings.v == 1):
+        rankings = replace(rankings, v=None)
+    return _finish(_weighted(rankings, grades, query_weighting))
 
 
-def restrict(p: Preferences, rows: IntArray, n_rows: int) -> Preferences | None:
-    """The preferences among some of the n_rows rows, which are renumbered in the order given; None if none is left.
-
-    `n_pairs` counts a pair that is given twice twice.
-    """
-    number = np.full(n_rows, -1, dtype=np.int32)
+def restrict(p: Preferences, rows: IntArray, query: IntArray) -> Preferences:
+    """The preferences among some of the rows, which are renumbered in the order given; `query` is each row's."""
+    number = np.full(query.size, -1, dtype=np.int32)
     number[rows] = np.arange(rows.size, dtype=np.int32)
     member = np.flatnonzero(number[p.row] >= 0)
     level = np.searchsorted(p.level_ptr, member, side="right") - 1
@@ -118,22 +115,45 @@ def restrict(p: Preferences, rows: IntArray, n_rows: int) -> Preferences | None:
     several[ranking[1:][(ranking[1:] == ranking[:-1]) & (level[1:] != level[:-1])]] = True
     keep = several[ranking]
     member, level, ranking = member[keep], level[keep], ranking[keep]
-    if member.size == 0:
-        return None
     level_start = np.flatnonzero(begins(level))
     ranking_start = np.flatnonzero(begins(ranking))
     which = ranking[ranking_start]
-    block = np.searchsorted(p.blocks, which, side="right")  # a block's queries stay together
     rankings = _Rankings(
         row=number[p.row[member]],
         v=None if p.v is None else p.v[member],
         u=p.u[which],
-        query=block,
+        query=query[p.row[p.ranking_ptr[which]]],
         ranking_ptr=np.r_[ranking_start, member.size].astype(np.int64),
         level_ptr=np.r_[level_start, member.size].astype(np.int64),
         ranking_levels=np.r_[np.searchsorted(level_start, ranking_start), level_start.size].astype(np.int64),
+        repeats=None if p.repeats is None else p.repeats[which],
     )
-    return _finish(rankings, int(rankings.pair_counts().sum()))
+    return _finish(rankings)
+
+
+def join(parts: Sequence[Preferences], queries: Sequence[IntArray]) -> Preferences:
+    """The preferences of several data sets whose rows follow one another; `queries` are their rows' own."""
+    first = pointers(np.array([query.size for query in queries]))[:-1]
+    v = None
+    if any(p.v is not None for p in parts):
+        v = np.concatenate([p.member_weights for p in parts])
+    repeats = None
+    if any(p.repeats is not None for p in parts):
+        repeats = np.concatenate([np.zeros(p.n_rankings, bool) if p.repeats is None else p.repeats for p in parts])
+    level_ptr = pointers(np.concatenate([np.diff(p.level_ptr) for p in parts]))
+    ranking_levels = pointers(np.concatenate([np.diff(p.ranking_levels) for p in parts]))
+    query = [q[p.row[p.ranking_ptr[:-1]]] + k for p, q, k in zip(parts, queries, first, strict=True)]
+    rankings = _Rankings(
+        row=np.concatenate([p.row + k for p, k in zip(parts, first, strict=True)]),
+        v=v,
+        u=np.concatenate([p.u for p in parts]),
+        query=np.concatenate(query),
+        ranking_ptr=level_ptr[ranking_levels],
+        level_ptr=level_ptr,
+        ranking_levels=ranking_levels,
+        repeats=repeats,
+    )
+    return _finish(rankings)
 
 
 def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
@@ -197,8 +217,8 @@ def _select(
     level = _ranges(first[several], n_levels_of[several])
     size = end[level] - start[level]
     keep = member[_ranges(start[level], size)]
-    level_ptr = _pointers(size)
-    ranking_levels = _pointers(n_levels_of[several])
+    level_ptr = pointers(size)
+    ranking_levels = pointers(n_levels_of[several])
     return _Rankings(
         row=keep,
         v=None if v is None else v[keep],
@@ -224,7 +244,7 @@ def _from_edges(
     group = np.column_stack([lower, upper]).ravel()
     size = end[group] - start[group]
     keep = member[_ranges(start[group], size)]
-    level_ptr = _pointers(size)
+    level_ptr = pointers(size)
     return _Rankings(
         row=keep,
         v=None if v is None else v[keep],
@@ -236,35 +256,35 @@ def _from_edges(
     )
 
 
-def _from_pairs(grades: Grades, winner: IntArray, loser: IntArray, weight: FloatArray) -> _Rankings:
+def _from_pairs(
+    grades: Grades, preferences: str | Graph, winner: IntArray, loser: IntArray, weight: FloatArray
+) -> _Rankings:
     keep = weight > 0
     if grades.u is not None:
         keep &= grades.u[grades.query[winner]] > 0
     order = np.flatnonzero(keep)
     order = order[np.argsort(grades.query[winner[order]], kind="stable")]
+    winner, loser = winner[order], loser[order]
     ends = np.arange(order.size + 1, dtype=np.int64)
-    row = np.column_stack([loser[order], winner[order]]).ravel()
+    row = np.column_stack([loser, winner]).ravel()
     return _Rankings(
         row=row,
         v=None,
         u=weight[order],
-        query=grades.query[winner[order]],
+        query=grades.query[winner],
         ranking_ptr=2 * ends,
         level_ptr=np.arange(row.size + 1, dtype=np.int64),
         ranking_levels=2 * ends,
+        repeats=_by_grade_already(grades, preferences, winner, loser),
     )
 
 
-def _count_new_pairs(
-    grades: Grades, preferences: str | Graph, winner: IntArray, loser: IntArray, weight: FloatArray
-) -> int:
-    """How many explicit pairs with weight are not preferences by grade already."""
-    keep = weight > 0
-    if grades.u is not None:
-        keep &= grades.u[grades.query[winner]] > 0
-    winner, loser = winner[keep], loser[keep]
+def _by_grade_already(
+    grades: Grades, preferences: str | Graph, winner: IntArray, loser: IntArray
+) -> NDArray[np.bool_] | None:
+    """Which explicit pairs are preferences by grade already; None: none of them."""
     if grades.level is None or winner.size == 0:
-        return winner.size
+        return None
     graded = grades.level[winner] > grades.level[loser]
     if isinstance(preferences, Graph):
         graded = preferences.joins(grades.level[loser], grades.level[winner])
@@ -272,7 +292,7 @@ def _count_new_pairs(
         graded &= _steps_between(grades, winner, loser) == 1
     if grades.v is not None:
         graded &= (grades.v[winner] > 0) & (grades.v[loser] > 0)
-    return int(winner.size - graded.sum())
+    return graded if np.any(graded) else None
 
 
 def _steps_between(grades: Grades, winner: IntArray, loser: IntArray) -> IntArray:
@@ -295,17 +315,19 @@ def _join(a: _Rankings, b: _Rankings) -> _Rankings:
     size = np.concatenate([np.diff(a.ranking_ptr), np.diff(b.ranking_ptr)])
     n_levels = np.concatenate([np.diff(a.ranking_levels), np.diff(b.ranking_levels)])
     level_size = np.concatenate([np.diff(a.level_ptr), np.diff(b.level_ptr)])
+    repeats = None if b.repeats is None else np.r_[np.zeros(a.u.size, bool), b.repeats]
     order = np.argsort(query, kind="stable")
-    member = _ranges(_pointers(size)[order], size[order])
-    level = _ranges(_pointers(n_levels)[order], n_levels[order])
+    member = _ranges(pointers(size)[order], size[order])
+    level = _ranges(pointers(n_levels)[order], n_levels[order])
     return _Rankings(
         row=row[member],
         v=None if v is None else v[member],
         u=np.concatenate([a.u, b.u])[order],
         query=query[order],
-        ranking_ptr=_pointers(size[order]),
-        level_ptr=_pointers(level_size[level]),
-        ranking_levels=_pointers(n_levels[order]),
+        ranking_ptr=pointers(size[order]),
+        level_ptr=pointers(level_size[level]),
+        ranking_levels=pointers(n_levels[order]),
+        repeats=None if repeats is None else repeats[order],
     )
 
 
@@ -320,19 +342,20 @@ def _weighted(rankings: _Rankings, grades: Grades, query_weighting: str) -> _Ran
     return replace(rankings, u=u)
 
 
-def _finish(rankings: _Rankings, n_pairs: int) -> Preferences:
-    v = rankings.v
+def _finish(rankings: _Rankings) -> Preferences:
+    v, pairs, repeats = rankings.v, rankings.pair_counts(), rankings.repeats
     return Preferences(
         row=np.ascontiguousarray(rankings.row, dtype=np.int32),
         ranking_ptr=np.ascontiguousarray(rankings.ranking_ptr),
         level_ptr=rankings.level_ptr,
         ranking_levels=rankings.ranking_levels,
-        pairs=rankings.pair_counts(),
+        pairs=pairs,
         u=np.ascontiguousarray(rankings.u),
-        v=None if v is None or np.all(v == 1) else np.ascontiguousarray(v),
+        v=None if v is None else np.ascontiguousarray(v),
         blocks=_blocks(rankings),
         total=float(np.sum(rankings.u * rankings.pair_weights())),
-        n_pairs=n_pairs,
+        n_pairs=int(pairs.sum() if repeats is None else pairs[~repeats].sum()),
+        repeats=repeats,
     )
 
 
@@ -344,13 +367,9 @@ def _blocks(rankings: _Rankings) -> NDArray[np.int64]:
     return np.r_[cuts, rankings.u.size].astype(np.int64)
 
 
-def _pointers(sizes: IntArray) -> NDArray[np.int64]:
-    return np.r_[0, np.cumsum(sizes)].astype(np.int64)
-
-
 def _ranges(start: IntArray, size: IntArray) -> NDArray[np.int64]:
     """Concatenation of start[i], start[i] + 1, ..., start[i] + size[i] - 1."""
     if start.size and np.array_equal(start[1:], start[:-1] + size[:-1]):
         return np.arange(start[0], start[-1] + size[-1], dtype=np.int64)
-    offset = np.repeat(start - _pointers(size)[:-1], size)
+    offset = np.repeat(start - pointers(size)[:-1], size)
     return offset + np.arange(offset.size, dtype=np.int64)

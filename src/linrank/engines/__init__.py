@@ -1,6 +1,6 @@
 """Where data lives and work runs."""
 
-from ._columns import Columns
+from ._facts import Columns
 from .local import LocalEngine
 
 __all__ = ["Columns", "LocalEngine"]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._work import Work
 from . import counting
-from ._scratch import Scratch
 from ._vector import FLOAT_LANES, LANES
 from .sorting import sort_scores
 
@@ -30,30 +30,16 @@ SHORT_LOGISTIC = 200
 Floats = NDArray[np.float64]
 
 
-def active_counts(
-    s: Floats,
-    v: Floats | None,
-    ranking_ptr: NDArray[np.int64],
-    level_ptr: NDArray[np.int64],
-    ranking_levels: NDArray[np.int64],
-    short: NDArray[np.int64],
-    long: NDArray[np.int64],
-    margin: float,
-    c: Floats,
-    d: Floats,
-    scratch: Scratch,
-) -> None:
-    """Fill c and d for the members of the rankings listed, short and long: their active partners' weights.
-
-    All arrays are those of the whole data set, in the members' order.
-    """
+def active_counts(s: Floats, rankings: Any, margin: float, c: Floats, d: Floats, work: Work) -> None:
+    """Fill c and d for all members of some rankings: their active partners' weights."""
+    r = rankings
+    short, long = r.split(SHORT)
     if short.size:
-        counting.count_direct(s, v, level_ptr, ranking_levels, short, margin, c, d)
-    for r in long:
-        start, end = ranking_ptr[r], ranking_ptr[r + 1]
-        levels = level_ptr[ranking_levels[r] : ranking_levels[r + 1] + 1]
-        v_r = None if v is None else v[start:end]
-        count_sorted(s[start:end], v_r, levels, int(start), margin, c[start:end], d[start:end], scratch)
+        counting.count_direct(s, r.v, r.level_ptr, r.ranking_levels, short, margin, c, d)
+    for number in long:
+        here = r.members(number)
+        v = None if r.v is None else r.v[here]
+        count_sorted(s[here], v, r.levels(number), here.start, margin, c[here], d[here], work)
 
 
 def count_sorted(
@@ -64,16 +50,16 @@ def count_sorted(
     margin: float,
     c: Floats,
     d: Floats,
-    scratch: Scratch,
+    work: Work,
 ) -> None:
     """Fill c and d of one ranking by sorting its scores and sweeping its levels."""
-    SortedRanking(*sort_scores(s, scratch), levels, base, margin, scratch).fill(v, c, d, scratch)
+    SortedRanking(*sort_scores(s, work), levels, base, margin, work).fill(v, c, d, work)
 
 
 class SortedRanking:
     """One ranking with its scores sorted and its windows known: sums over active partners of any values.
 
-    Order and windows lie in the scratch and are valid until the next ranking is sorted there: `kept` copies them.
+    Order and windows lie in the work and are valid until the next ranking is sorted there: `kept` copies them.
     """
 
     def __init__(
@@ -83,47 +69,47 @@ class SortedRanking:
         levels: NDArray[np.int64],
         base: int,
         margin: float,
-        scratch: Scratch,
+        work: Work,
     ) -> None:
         n = order.size
         self.order, self.levels, self.base = order, levels, base
-        bounds = scratch.take("bounds", 2 * n, np.int32)
-        self.where = scratch.take("where", 3 * n, np.int32).reshape(n, 3)
+        bounds = work.take("bounds", 2 * n, np.int32)
+        self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
         counting.windows(sorted_s, margin, bounds)
         counting.to_members(self.order, bounds, self.where)
 
     def kept(self) -> SortedRanking:
-        """A copy that does not lie in the scratch but for its working arrays."""
+        """A copy that does not lie in the work but for its working arrays."""
         other = copy.copy(self)
         other.order, other.where = self.order.copy(), self.where.copy()
         return other
 
-    def sums(self, values: Floats | None, scratch: Scratch) -> tuple[Floats, Floats]:
+    def sums(self, values: Floats | None, work: Work) -> tuple[Floats, Floats]:
         """Sums of values (None: counts) over each member's active winners, and over its active losers."""
         c, d = np.empty(self.order.size), np.empty(self.order.size)
-        self.fill(values, c, d, scratch)
+        self.fill(values, c, d, work)
         return c, d
 
-    def fill(self, values: Floats | None, c: Floats, d: Floats, scratch: Scratch) -> None:
+    def fill(self, values: Floats | None, c: Floats, d: Floats, work: Work) -> None:
         """As `sums`, into given arrays."""
         n, levels, base = self.order.size, self.levels, self.base
         if values is not None:
-            self._fill_sums(values, c, d, scratch)
+            self._fill_sums(values, c, d, work)
             return
         words = n // 64 + 1
-        bitmap = scratch.zeros("bitmap", words, np.uint64)
+        bitmap = work.zeros("bitmap", words, np.uint64)
         if levels.size - 1 <= FEW_LEVELS:
-            running = scratch.zeros("running", words, np.int32)
+            running = work.zeros("running", words, np.int32)
             counting.count_levels(levels, base, self.where, bitmap, running, c, d)
         else:
             counting.count_tree(levels, base, self.where, bitmap, *_empty_counts(words), c, d)
 
-    def _fill_sums(self, values: Floats, c: Floats, d: Floats, scratch: Scratch) -> None:
+    def _fill_sums(self, values: Floats, c: Floats, d: Floats, work: Work) -> None:
         n, levels, base = self.order.size, self.levels, self.base
-        everything = scratch.take("everything", n + 1, np.float64)
+        everything = work.take("everything", n + 1, np.float64)
         counting.running_sums(values, self.order, everything)
         if levels.size - 1 <= FEW_LEVELS_TO_SUM:
-            held, running = scratch.zeros("held", n, np.float64), scratch.take("running sums", n + 1, np.float64)
+            held, running = work.zeros("held", n, np.float64), work.take("running sums", n + 1, np.float64)
             counting.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
             return
         sizes = [n + 1]
@@ -131,7 +117,7 @@ class SortedRanking:
             sizes.append((sizes[-1] - 1) // FLOAT_LANES + 1)
         padded = [-(-size // FLOAT_LANES) * FLOAT_LANES for size in sizes]
         offsets = tuple(accumulate(padded[:-1], initial=0))
-        tree = scratch.zeros("tree", sum(padded), np.float64)
+        tree = work.zeros("tree", sum(padded), np.float64)
         counting.sum_tree(levels, base, values, self.where, everything, offsets, tree, c, d)
 
 

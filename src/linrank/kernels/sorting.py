@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._work import Work
 from ._jit import kernel
-from ._scratch import Scratch
 from ._vector import prefetch
 
 Floats = NDArray[np.float64]
@@ -51,14 +51,14 @@ def _sort_digits(keys: Keys, spare: Keys, first_bit: int) -> tuple[Keys, Keys]:
     return keys, spare
 
 
-def sort_scores(s: Floats, scratch: Scratch) -> tuple[NDArray[np.int32], Floats]:
-    """Order and sorted scores, in the scratch: valid until the next call with it. O(n) for scores that do not crowd.
+def sort_scores(s: Floats, work: Work) -> tuple[NDArray[np.int32], Floats]:
+    """Order and sorted scores, in the work: valid until the next call with it. O(n) for scores that do not crowd.
 
     A few are sorted by comparison, and so are scores of which too many agree in their leading bits.
     """
     n = s.size
-    order = scratch.take("order", n, np.int32)
-    keys, spare = (scratch.take(name, n, np.uint64) for name in ("keys", "spare keys"))
+    order = work.take("order", n, np.int32)
+    keys, spare = (work.take(name, n, np.uint64) for name in ("keys", "spare keys"))
     done = False
     if n >= FEW_KEYS:
         # Floats are finest near 0: centred, an offset does not eat the bits that matter.

@@ -9,32 +9,28 @@ against each other without it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from abc import abstractmethod
 
 import numpy as np
 
-from .._data import RankingData
 from .._once import cached_property
-from .._preferences import FloatArray, IntArray, Preferences
+from .._preferences import FloatArray, IntArray, Rankings
+from .._work import Work
 from ..kernels import active
-from ..kernels._scratch import Scratch
 from ..kernels.hinge import scatter_add
 from ..kernels.logistic import level_balance, to_levels
 from ..kernels.sorting import sort_scores
-from ._base import Curvature, Loss, LossPoint, Map, evaluate_blocks, members_of, multiply_blocks, split_block
+from ._base import Loss, LossPoint, Sums
+from ._curvature import LongRanking, PairCurvature
 
 EPS = float(np.finfo(np.float64).eps)
-#: A gradient's error below this is less than what rounding does to X^T g, and not worth a pass over X for its bound.
-TELL = 1e-11
 
 
-class EvenPairs(ABC):
+class EvenPairs(LongRanking):
     """One ranking, sorted by scores: value and gradient of the loss without the ranking's weight u."""
 
-    def __init__(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> None:
-        order, sorted_s = sort_scores(s, scratch)
+    def __init__(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> None:
+        order, sorted_s = sort_scores(s, work)
         self.ranking, self.v, self.order, self.levels = ranking, v, order.copy(), levels
         self.whole = np.array([0, s.size])
         self.s = sorted_s - sorted_s[s.size // 2]
@@ -100,38 +96,33 @@ class EvenPairs(ABC):
         return answer
 
     @cached_property
-    def n(self) -> FloatArray:
+    def n(self) -> FloatArray:  # type: ignore[override]
         """Sum of v_j phi''(s_i - s_j) over the partners of each member."""
         return self.second(self.v)
 
-
-@dataclass(frozen=True)
-class _Block:
-    """What evaluating a block of rankings gave."""
-
-    value: float
-    long: list[EvenPairs]
-    error: float  # of the value
-    gradient_error: float  # of the gradient's entries, summed up
+    def multiply(self, u: float, V: FloatArray, out: FloatArray, work: Work) -> None:
+        """Laplacian times V."""
+        here = V - V[0]  # constants are annihilated: without one, less cancels
+        np.multiply(u * self.v, self.n * here - self.second(self.v * here), out=out)
 
 
 class EvenLoss(Loss):
     """A loss phi(z) = -z/2 + psi(|z|)."""
 
-    hessian_by_columns: ClassVar[bool] = True
+    phi_0: float  # phi(0)
 
     @abstractmethod
-    def direct(self, s: FloatArray, p: Preferences, rankings: IntArray, g: FloatArray, scratch: Scratch) -> float:
+    def direct(self, s: FloatArray, p: Rankings, short: IntArray, g: FloatArray, work: Work) -> float:
         """Value and gradient of short rankings, pair by pair."""
 
     @abstractmethod
     def direct_product(
-        self, s: FloatArray, p: Preferences, rankings: IntArray, V: FloatArray, out: FloatArray, scratch: Scratch
+        self, s: FloatArray, p: Rankings, short: IntArray, V: FloatArray, out: FloatArray, work: Work
     ) -> None:
         """The Hessian of short rankings times V, pair by pair."""
 
     @abstractmethod
-    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> EvenPairs:
+    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> EvenPairs:
         """A long ranking."""
 
     @property
@@ -139,76 +130,25 @@ class EvenLoss(Loss):
         """How far its values are from those of the loss it stands for."""
         return 0.0
 
-    def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
-        """Value and gradient at the scores, with their curvature for Hessian products."""
-        p = data.preferences
-
-        def evaluate(s: FloatArray, block: int, g: FloatArray, scratch: Scratch) -> _Block:
-            return self._evaluate_block(s, p, block, g, scratch)
-
-        gradient, blocks = evaluate_blocks(scores, p, map, evaluate)
-        value, error, gradient_error = (
-            sum(parts) / p.total for parts in zip(*((b.value, b.error, b.gradient_error) for b in blocks), strict=True)
-        )
-        curvature = EvenCurvature(self, scores, p, [b.long for b in blocks], map)
-        if gradient_error < TELL:
-            gradient_error = 0.0
-        return LossPoint(value, gradient, curvature, self.own_error + error, gradient_error)
-
-    def _evaluate_block(self, s: FloatArray, p: Preferences, block: int, g: FloatArray, scratch: Scratch) -> _Block:
-        short, long = split_block(p, block, active.SHORT_LOGISTIC)
-        value, kept = 0.0, []
+    def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
+        """Value and gradient of one block, with the curvature for Hessian products."""
+        p, g = rankings, np.empty(rankings.n_members)
+        short, long = p.split(active.SHORT_LOGISTIC)
+        value, error, gradient_error = 0.0, self.own_error * p.weight, 0.0
         if short.size:
-            value += self.direct(s, p, short, g, scratch)
+            value += self.direct(scores, p, short, g, work)
+        kept = []
         for r in long:
-            start, end = p.ranking_ptr[r : r + 2]
-            levels = p.level_ptr[p.ranking_levels[r] : p.ranking_levels[r + 1] + 1] - start
-            pairs = self.pairs(int(r), s[start:end], p.member_weights[start:end], levels, scratch)
-            value += float(p.u[r]) * pairs.value
-            np.multiply(p.u[r], pairs.gradient, out=g[start:end])
+            here, u = p.members(r), float(p.u[r])
+            pairs = self.pairs(int(r), scores[here], p.member_weights[here], p.levels(r) - here.start, work)
+            np.multiply(u, pairs.gradient, out=g[here])
+            value += u * pairs.value
+            error += u * pairs.error
+            gradient_error += u * pairs.gradient_error
             kept.append(pairs)
-        errors = (sum(float(p.u[k.ranking]) * error for k, error in zip(kept, of, strict=True)) for of in _errors(kept))
-        return _Block(value, kept, *errors)
+        curvature = PairCurvature(scores, p, short, self.direct_product, kept)
+        return LossPoint(Sums(value, p.weight, error, gradient_error), g, curvature)
 
-
-def _errors(kept: list[EvenPairs]) -> tuple[list[float], list[float]]:
-    return [pairs.error for pairs in kept], [pairs.gradient_error for pairs in kept]
-
-
-@dataclass(frozen=True)
-class EvenCurvature(Curvature):
-    """The Laplacian with weights c_ij phi''(s_i - s_j) at given scores."""
-
-    loss: EvenLoss
-    scores: FloatArray
-    p: Preferences
-    long: list[list[EvenPairs]]  # of each block
-    map: Map
-
-    @cached_property
-    def s(self) -> FloatArray:
-        """The scores in the members' order: made when first asked for, as most points are left without."""
-        return members_of(self.scores, self.p)
-
-    def product(self, V: FloatArray) -> FloatArray:
-        """L V for a vector over the rows, or for a block of them as columns."""
-        return multiply_blocks(V, self.p, self.map, self._multiply)
-
-    def _multiply(self, block: int, V: FloatArray, out: FloatArray, scratch: Scratch) -> None:
-        p = self.p
-        short, _ = split_block(p, block, active.SHORT_LOGISTIC)
-        if short.size:
-            self.loss.direct_product(self.s, p, short, V, out, scratch)
-        for pairs in self.long[block]:
-            start, end = p.ranking_ptr[pairs.ranking : pairs.ranking + 2]
-            here = V[start:end] - V[start]  # constants are annihilated: without one, less cancels
-            S = pairs.second(pairs.v * here)
-            np.multiply(p.u[pairs.ranking] * pairs.v, pairs.n * here - S, out=out[start:end])
-
-    def hessian(self, X: Any, scale: FloatArray | None = None) -> FloatArray:
-        """X^T L X for dense features X / scale, a product for each column."""
-        unit = np.ones(X.shape[1]) if scale is None else scale
-        H = np.empty((X.shape[1], X.shape[1]))
-        for j in range(X.shape[1]):
-            H[j] = (self.product(X[:, j] / unit[j]) @ X) / unit
-        return 0.5 * (H + H.T)
+    def at_zero(self, rankings: Rankings, work: Work) -> Sums:
+        """N phi(0)."""
+        return Sums(self.phi_0 * rankings.weight, rankings.weight)

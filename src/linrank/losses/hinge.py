@@ -7,40 +7,35 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._data import RankingData
-from .._preferences import FloatArray
+from .._preferences import FloatArray, Rankings
+from .._work import Work
+from ..kernels import active
 from ..kernels.hinge import hinge_sums
-from ._base import Loss, LossPoint, Map, count_active, gather_block, scatter_block
+from ._base import Loss, LossPoint, Sums
+from .squared_hinge import HuberHinge
 
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """Mean of max(0, margin - (s_i - s_j)), in O(m log m) for any real-valued utilities; the margin is 1."""
+    """Sum of c max(0, margin - (s_i - s_j)), in O(m log m) for any real-valued utilities; the margin is 1."""
 
     margin: float = 1.0
 
     name: ClassVar[str] = "hinge"
     smooth: ClassVar[bool] = False
 
-    @property
-    def value_at_zero(self) -> float:
-        """phi(0)."""
-        return max(0.0, self.margin)
+    def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
+        """Value and a subgradient of one block; a pair exactly at the margin counts as inactive."""
+        r = rankings
+        c, d = work.take("c", r.n_members, np.float64), np.empty(r.n_members)
+        active.active_counts(scores, r, self.margin, c, d, work)
+        value = hinge_sums(scores, r.v, r.u, r.ranking_ptr, 0, r.n_rankings, self.margin, c, d)
+        return LossPoint(Sums(value, r.weight), d)
 
-    def at(self, scores: FloatArray, data: RankingData, map: Map = map) -> LossPoint:
-        """Value and a subgradient at the scores; a pair exactly at the margin counts as inactive."""
-        p = data.preferences
-        gradient = np.zeros(scores.size)
+    def at_zero(self, rankings: Rankings, work: Work) -> Sums:
+        """N phi(0)."""
+        return Sums(max(0.0, self.margin) * rankings.weight, rankings.weight)
 
-        def evaluate(block: int) -> float:
-            first, last = int(p.blocks[block]), int(p.blocks[block + 1])
-            gather_block(scores, p, block, s)
-            count_active(s, p, first, last, self.margin, c, d)
-            value = hinge_sums(s, p.v, p.u, p.ranking_ptr, first, last, self.margin, c, d)
-            scatter_block(d, 1.0 / p.total, p, block, gradient)
-            return value
-
-        with p.scratch.lend() as own:
-            s, c, d = (own.take(name, p.row.size, np.float64) for name in "scd")
-            value = sum(map(evaluate, range(p.n_blocks)))
-        return LossPoint(value / p.total, gradient)
+    def smoothed(self, mu: float) -> Loss | None:
+        """The Huberised hinge."""
+        return HuberHinge.of_width(mu) if self.margin == 1.0 else None

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from .._preferences import FloatArray, IntArray, Preferences
+from .._preferences import FloatArray, IntArray, Rankings
+from .._work import Work
 from ..kernels import logistic as kernels
-from ..kernels._scratch import Scratch
 from ._even import EvenLoss, EvenPairs
 
 
@@ -19,33 +19,29 @@ class Logistic(EvenLoss):
     """Mean of log(1 + e^-(s_i - s_j)) to 3e-12, in O(m log m) for any real-valued utilities: one sort, two sweeps."""
 
     name: ClassVar[str] = "logistic"
-
-    @property
-    def value_at_zero(self) -> float:
-        """phi(0)."""
-        return float(np.log(2.0))
+    phi_0: ClassVar[float] = float(np.log(2.0))
 
     def probability(self, z: FloatArray) -> FloatArray:
         """sigma(z)."""
         return np.asarray(expit(z))
 
-    def direct(self, s: FloatArray, p: Preferences, rankings: IntArray, g: FloatArray, scratch: Scratch) -> float:
+    def direct(self, s: FloatArray, p: Rankings, short: IntArray, g: FloatArray, work: Work) -> float:
         """Value and gradient of short rankings."""
-        up, down = (scratch.take(name, s.size, np.float64) for name in ("up", "down"))
-        shape = p.level_ptr, p.ranking_levels, rankings
+        up, down = (work.take(name, s.size, np.float64) for name in ("up", "down"))
+        shape = p.level_ptr, p.ranking_levels, short
         return float(kernels.logistic_direct(s, p.member_weights, p.u, *shape, g, up, down))
 
     def direct_product(
-        self, s: FloatArray, p: Preferences, rankings: IntArray, V: FloatArray, out: FloatArray, scratch: Scratch
+        self, s: FloatArray, p: Rankings, short: IntArray, V: FloatArray, out: FloatArray, work: Work
     ) -> None:
         """The Hessian of short rankings times V."""
-        up, down = (scratch.take(name, s.size, np.float64) for name in ("up", "down"))
-        shape = p.level_ptr, p.ranking_levels, rankings
+        up, down = (work.take(name, s.size, np.float64) for name in ("up", "down"))
+        shape = p.level_ptr, p.ranking_levels, short
         kernels.logistic_laplacian_direct(s, p.member_weights, p.u, *shape, V, out, up, down)
 
-    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> EvenPairs:
+    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> EvenPairs:
         """A long ranking."""
-        return SortedPairs(ranking, s, v, levels, scratch)
+        return SortedPairs(ranking, s, v, levels, work)
 
     @property
     def own_error(self) -> float:

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import erfc
 
 from .._errors import ParameterError
-from .._preferences import FloatArray, IntArray, Preferences
+from .._preferences import FloatArray, IntArray, Rankings
+from .._work import Work
 from ..kernels import erfc as kernels
-from ..kernels._scratch import Scratch
 from ..summation import Series, parameters
 from ._even import EvenLoss, EvenPairs
 
@@ -35,44 +35,40 @@ class LogisticErfc(EvenLoss):
     eps: float = 1e-10
 
     name: ClassVar[str] = "logistic_erfc"
+    phi_0: ClassVar[float] = 0.5 / (A * ROOT_PI)
 
     def __post_init__(self) -> None:
         if not 0 < self.eps < 1:
             raise ParameterError(f"eps={self.eps!r} must lie between 0 and 1.")
 
-    @property
-    def value_at_zero(self) -> float:
-        """phi(0)."""
-        return 0.5 / (A * ROOT_PI)
-
     def probability(self, z: FloatArray) -> FloatArray:
         """1 - erfc(a z)/2."""
         return np.asarray(0.5 * erfc(-A * z))
 
-    def direct(self, s: FloatArray, p: Preferences, rankings: IntArray, g: FloatArray, scratch: Scratch) -> float:
+    def direct(self, s: FloatArray, p: Rankings, short: IntArray, g: FloatArray, work: Work) -> float:
         """Value and gradient of short rankings."""
-        return float(kernels.surrogate_direct(s, p.member_weights, p.u, p.level_ptr, p.ranking_levels, rankings, A, g))
+        return float(kernels.surrogate_direct(s, p.member_weights, p.u, p.level_ptr, p.ranking_levels, short, A, g))
 
     def direct_product(
-        self, s: FloatArray, p: Preferences, rankings: IntArray, V: FloatArray, out: FloatArray, scratch: Scratch
+        self, s: FloatArray, p: Rankings, short: IntArray, V: FloatArray, out: FloatArray, work: Work
     ) -> None:
         """The Hessian of short rankings times V."""
-        shape = p.level_ptr, p.ranking_levels, rankings
+        shape = p.level_ptr, p.ranking_levels, short
         kernels.surrogate_laplacian_direct(s, p.member_weights, p.u, *shape, A, V, out)
 
-    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch) -> EvenPairs:
+    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> EvenPairs:
         """A long ranking."""
-        return _SeriesPairs(self.eps, ranking, s, v, levels, scratch)
+        return _SeriesPairs(self.eps, ranking, s, v, levels, work)
 
 
 class _SeriesPairs(EvenPairs):
     """Sums of erfc and Gaussians by the fast summation of section 5."""
 
     def __init__(
-        self, eps: float, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, scratch: Scratch
+        self, eps: float, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work
     ) -> None:
         self.eps, self.parameters = eps, parameters(eps / 16.0)
-        super().__init__(ranking, s, v, levels, scratch)
+        super().__init__(ranking, s, v, levels, work)
 
     def series_error(self, size: float) -> float:
         """Every sum errs by eps times its weights; the slopes' enter the value times the scores."""

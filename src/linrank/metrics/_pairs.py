@@ -11,10 +11,11 @@ from .._checks import check_choice, check_query_weight, check_weights
 from .._data import QUERY_WEIGHTINGS, make_preferences
 from .._errors import DataError, NoPairsError
 from .._preferences import FloatArray, Preferences
+from .._work import Work
+from ..kernels.active import active_counts
 from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
-from ..losses._base import count_active
 from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
 
 #: The smallest positive number: s_i - s_j is below it exactly when s_i <= s_j.
@@ -225,7 +226,7 @@ def partners_below(scores: FloatArray, p: Preferences, margin: float) -> tuple[F
     """Each member's winners i with s_i - s_j < margin, and its losers likewise: their weights."""
     s = scores[p.row]
     c, d = np.empty(s.size), np.empty(s.size)
-    count_active(s, p, 0, p.n_rankings, margin, c, d)
+    active_counts(s, p, margin, c, d, Work())
     return c, d
 
 

@@ -1,4 +1,4 @@
-"""Scratch memory that is used again: fresh pages cost more than the kernels that fill them."""
+"""Memory for one task at a time that is used again: fresh pages cost more than the kernels that fill them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Scratch:
-    """Named arrays that grow as needed; what they held before is undefined."""
+class Work:
+    """Named arrays that grow as needed; what they held before is undefined. One task uses it at a time."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -29,32 +29,28 @@ class Scratch:
 
 
 class _Loan:
-    """One scratch out of a pool's free ones, and back to them; a class, because a generator takes longer."""
+    """One out of a pool's free ones, and back to them; a class, because a generator takes longer."""
 
-    def __init__(self, free: list[Scratch]) -> None:
+    def __init__(self, free: list[Work]) -> None:
         self._free = free
 
-    def __enter__(self) -> Scratch:
+    def __enter__(self) -> Work:
         try:
-            self._scratch = self._free.pop()
+            self._work = self._free.pop()
         except IndexError:
-            self._scratch = Scratch()
-        return self._scratch
+            self._work = Work()
+        return self._work
 
     def __exit__(self, *_: object) -> None:
-        self._free.append(self._scratch)
+        self._free.append(self._work)
 
 
-class ScratchPool:
-    """Scratches that are lent to one task at a time; appending to and popping from a list is atomic."""
+class WorkPool:
+    """Lends to one task at a time; appending to and popping from a list is atomic."""
 
     def __init__(self) -> None:
-        self._free: list[Scratch] = []
+        self._free: list[Work] = []
 
     def lend(self) -> _Loan:
-        """Lend a scratch to one task: a context manager."""
+        """Lend to one task: a context manager."""
         return _Loan(self._free)
-
-    def clear(self) -> None:
-        """Give back what is not lent."""
-        self._free.clear()
