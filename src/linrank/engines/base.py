@@ -1,0 +1,99 @@
+"""The engine's contract: where rows live, and all that anybody may ask of them.
+
+Rows, and vectors over rows, stay in their engine. Out come floats, d-vectors, d x d matrices and handles that mean
+nothing to their holder; the one exception is a sample of at most 64 MB. An engine maps blocks of rankings and adds up
+in their order, so that the same engine gives the same bits whenever it is asked, on any number of threads.
+
+A handle to scores may be computed again: it stands for X w of the w it was made from, plus the steps t X d taken since,
+in their order. All of these pass through the engine, so one that may lose what it holds can note them.
+
+At a given w and d any two engines agree to 1e-12 relative, or to the larger error that a loss states of itself;
+`linrank.testing.check_engine` asserts it.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from .._preferences import FloatArray
+from ..losses import Loss, Sums
+from ._facts import Columns, Facts
+
+if TYPE_CHECKING:
+    from .._data import RankingData
+
+__all__ = ["Columns", "Engine", "Evaluation", "Facts", "Scores"]
+
+
+class Scores(Protocol):
+    """A handle to a score for each row, kept by the engine that made it; nobody else looks into it."""
+
+
+class Engine(Protocol):
+    """Rows X with preferences between them; a context manager, within which it works."""
+
+    @property
+    def facts(self) -> Facts:
+        """Rows, features, queries, pairs and row weights: known from the start."""
+
+    def columns(self) -> Columns:
+        """What scaling and the choice of alpha need to know of each column: one or two passes over X."""
+
+    def largest_row(self, scale: FloatArray | None) -> float:
+        """Largest norm of a row of X, its columns divided by `scale`."""
+
+    def fingerprint(self) -> str:
+        """Digest of all that the mean loss depends on: reads X, so it is not among the facts."""
+
+    def hessian_cost(self, loss: Loss) -> float | None:
+        """Cost of an exact Hessian in Hessian products, before any evaluation; None: not to be had."""
+
+    def scores(self, w: FloatArray) -> Scores:
+        """X w."""
+
+    def evaluate(
+        self, loss: Loss, s: Scores, d: Scores | None = None, t: float = 0.0, gradient: bool = False
+    ) -> Evaluation:
+        """The loss at s, or at s + t d. `gradient` says that it will probably be asked for, so that it can come along."""
+
+    def sample(self, n_rows: int) -> Engine | None:
+        """A local engine for `draw(n_rows)`; None where rows are too few or no pair is left."""
+
+    def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
+        """About n_rows rows in whole queries, the same in every engine, at most 64 MB; `_parts.draw` says which.
+
+        This engine's are rows number first, first + 1, ... of `of`, counted query by query.
+        """
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Evaluation(Protocol):
+    """A loss at given scores. Sums and products are not divided by N: that is `sums.weight`."""
+
+    @property
+    def sums(self) -> Sums:
+        """Value, weight, slope g.d on the line, errors: numbers that add up."""
+
+    @property
+    def scores(self) -> Scores:
+        """The scores at which it was evaluated."""
+
+    def gradient(self) -> FloatArray:
+        """X^T g, g a (sub)gradient of the loss in the scores."""
+
+    def hessian_product(self, v: FloatArray, exact: bool = True) -> FloatArray:
+        """X^T L X v, for smooth losses. Not `exact`: to the digits of float32 where that is faster."""
+
+    def hessian(self, scale: FloatArray | None) -> FloatArray:
+        """X^T L X with the columns of X divided by `scale`, where `hessian_cost` is a number."""
+
+    def outer(self, units: str) -> FloatArray:
+        """Sum over units ("queries") of (X^T g_unit)(X^T g_unit)^T: what standard errors are made of."""
+
+
