@@ -19,8 +19,8 @@ from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import PathProgress
 from ._threads import map_in_threads
-from .engines import LocalEngine
-from .engines._matrix import predict
+from .engines import open_engine
+from .engines.matrix import score_rows
 from .engines.local import overflow_ignored
 from .metrics import Metric, parse
 from .metrics._names import OVER_PREFERENCES
@@ -190,7 +190,7 @@ class LinearRankerCV(LinearPredictor):
     def _default_alpha(self, data: RankingData) -> float:
         """What alpha="auto" stands for; NaN where it overflows and is not asked for."""
         try:
-            with LocalEngine(data, self.n_jobs) as engine, overflow_ignored():
+            with open_engine(data, self.n_jobs) as engine, overflow_ignored():
                 return self._ranker("auto")._from_data(engine)[1]
         except DataError:
             if self._is_number():
@@ -231,7 +231,7 @@ class LinearRankerCV(LinearPredictor):
         """Solve one fold's path and score each of its solutions on the test rows."""
         solutions, scale = self._ranker(alphas[0])._solve_path(train, alphas, progress.step)
         weights = [s.w if scale is None else s.w / scale for s in solutions]
-        scores = [self._evaluate(metric, test, predict(test.X, w)) for w in weights]
+        scores = [self._evaluate(metric, test, score_rows(test, w)) for w in weights]
         return _Path(scores, [s.n_iter for s in solutions], all(s.status == "converged" for s in solutions))
 
     def _evaluate(self, metric: Metric | None, test: RankingData, scores: FloatArray) -> float:

@@ -5,16 +5,21 @@ The constants were chosen on the tuning half of the sets of ``benchmarks/run.py 
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ._checks import check_choice, check_number
-from ._data import RankingData
 from ._errors import DataError, ParameterError
 from ._preferences import FloatArray
-from .engines import Columns
-from .metrics._pairs import accuracy_of
+from .engines import Columns, Engine, Facts, Scores
+from .kernels.active import active_counts
+from .kernels.hinge import weighted_sum
+from .losses import Loss, LossPoint, Rankings, Sums, Work
+from .metrics._pairs import TINY
+
+logger = logging.getLogger("linrank")
 
 #: A column is dense where more than this share of its values are other than 0.
 DENSE = 0.5
@@ -29,6 +34,8 @@ SMALLEST, LARGEST = 1e-250, 1e250
 ALMOST_ALL = 0.9999
 #: alpha in units of a0, the prior at which signal and noise are equal: the losses are of different steepness.
 STRENGTH = {"squared_hinge": 2.0, "hinge": 0.5, "logistic": 0.2, "logistic_erfc": 0.2}
+#: The same for somebody's own loss, of which nothing is known.
+OWN = 1.0
 
 #: What to say of a fit that looks under-regularised.
 ALL_IN_ORDER = (
@@ -37,9 +44,26 @@ ALL_IN_ORDER = (
 )
 
 
-def all_in_order(scores: FloatArray, data: RankingData) -> bool:
+class WrongPairs(Loss):
+    """The weight of the pairs in the wrong order, ties one half: no loss to train on, but an engine can add it up."""
+
+    name = "wrong_pairs"
+    smooth: ClassVar[bool] = False
+
+    def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
+        """The weight in one block; the gradient is 0."""
+        r, c, d = rankings, *(work.take(name, rankings.n_members, np.float64) for name in "cd")
+        value = 0.0
+        for margin in (0.0, TINY):
+            active_counts(scores, r, margin, c, d, work)
+            value += 0.5 * float(weighted_sum(r.v, r.u, r.ranking_ptr, 0, r.n_rankings, c))
+        return LossPoint(Sums(value, r.weight), np.zeros(r.n_members))
+
+
+def all_in_order(engine: Engine, scores: Scores) -> bool:
     """Whether (nearly) all pairs are in the order of the scores."""
-    return accuracy_of(scores, data.preferences) > ALMOST_ALL
+    wrong = engine.evaluate(WrongPairs(), scores).sums
+    return 1.0 - wrong.value / wrong.weight > ALMOST_ALL
 
 
 def check_alpha(alpha: Any) -> None:
@@ -78,7 +102,7 @@ def choose_scale(scale: Any, columns: Columns) -> FloatArray | None:
     return np.where(sparse, np.where(alike, typical, size), by_deviation)
 
 
-def choose_alpha(alpha: Any, loss: str, columns: Columns | None, scale: FloatArray | None, data: RankingData) -> float:
+def choose_alpha(alpha: Any, loss: str, columns: Columns | None, scale: FloatArray | None, facts: Facts) -> float:
     """The number that alpha stands for: itself, or c_loss * a0.
 
     a0 = (sum of the scaled columns' variances) / rows: for a ridge regression, the penalty at which the prior variance
@@ -87,27 +111,12 @@ def choose_alpha(alpha: Any, loss: str, columns: Columns | None, scale: FloatArr
     if not isinstance(alpha, str):
         return float(alpha)
     assert columns is not None
+    if loss not in STRENGTH:
+        logger.info("alpha='auto' is not tuned for the loss %r: it is %g times a0; LinearRankerCV tunes it", loss, OWN)
     deviation = columns.deviation if scale is None else columns.deviation / scale
     if not np.any(deviation):
         return 1.0
     total = float(deviation @ deviation)
     if not SMALLEST < total < LARGEST:
         raise DataError("The features' variances over- or underflow: bring them to sizes around 1, or use scale=True.")
-    return STRENGTH[loss] * total / effective_rows(data)
-
-
-def effective_rows(data: RankingData) -> float:
-    """How many rows there are to learn from: those with a pair.
-
-    Whole weights of which the smallest is 1 count how often a row is repeated. Other weights say how much a row
-    matters: then it is Kish's effective number, (sum v)^2 / (sum v^2), which does not depend on their unit.
-    """
-    used = np.zeros(data.n_rows, dtype=bool)
-    used[data.preferences.row] = True
-    if data.sample_weight is None or data.preferences.v is None:  # explicit pairs weigh what they are given
-        return float(used.sum())
-    v = data.sample_weight[used & (data.sample_weight > 0)]
-    if v.min() == 1.0 and np.all(v == np.floor(v)):
-        return float(v.sum())
-    v = v / v.max()  # neither squares nor sums overflow
-    return float(v.sum()) ** 2 / float(v @ v)
+    return STRENGTH.get(loss, OWN) * total / facts.row_weights.effective

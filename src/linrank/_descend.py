@@ -16,7 +16,7 @@ from ._errors import DataError, ParameterError
 from ._objective import Objective
 from ._preferences import FloatArray
 from ._progress import Progress
-from .engines import LocalEngine
+from .engines import Engine, open_engine
 from .engines._matrix import predict
 from .losses import LOSSES
 from .metrics._pairs import accuracy_of
@@ -91,7 +91,7 @@ class Run:
         data: RankingData,
         scale: FloatArray | None,
         sampling: str,
-        engine: LocalEngine | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self.rule, self.data, self.scale, self.engine = rule, data, scale, engine
         self.sampler = make_sampler(sampling, data.preferences, data.query)
@@ -125,8 +125,8 @@ class Run:
         loss = LOSSES.get(self.rule.loss)
         if loss is None:
             return float("nan")
-        engine = LocalEngine(self.data) if self.engine is None else self.engine
-        objective = Objective(engine, loss, float(self.rule.alpha), self.data.n_features, self.scale)
+        engine = open_engine(self.data) if self.engine is None else self.engine
+        objective = Objective(engine, loss, float(self.rule.alpha), self.scale)
         coef = self.coef(descent)
         return objective.at(coef if self.scale is None else coef * self.scale).value
 

@@ -21,9 +21,9 @@ from ._labels import are_labels, split_labels
 from ._missing import fill_missing
 from ._preferences import FloatArray
 from ._row_counts import RowCounts
-from .engines._matrix import predict
+from .engines.matrix import predict
 from .kernels.ordering import begins
-from .losses import LOSSES
+from .losses import as_loss
 from .metrics import pairwise_accuracy
 
 
@@ -36,7 +36,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
     coef_: FloatArray
     fitted_with_qid_: bool
-    loss: str
+    loss: Any  # a name, or somebody's own
     preferences: str | ArrayLike
     query_weighting: str
     missing: str = "error"
@@ -83,8 +83,8 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         A and B may be single rows, (d,).
         """
         check_is_fitted(self)
-        loss = LOSSES[self.loss]
-        if loss.probability(np.empty(0)) is None:
+        loss = as_loss(self.loss)
+        if loss is None or loss.probability(np.empty(0)) is None:
             raise ParameterError(f"loss={self.loss!r} gives no probabilities: train with loss='logistic'.")
         a, b = self.predict(as_row(A)), self.predict(as_row(B))
         if a.size != b.size:

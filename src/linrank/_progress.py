@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._data import RankingData
+    from .engines import Facts
     from .solvers import Iteration, Solution
 
 
@@ -22,7 +22,7 @@ class Progress:
     def __init__(
         self,
         verbose: int,
-        data: RankingData | str,
+        data: Facts | str,
         loss: str | None = None,
         *,
         goal: float | None = None,
@@ -137,14 +137,13 @@ class PathProgress:
             self._console.print(text, soft_wrap=True)
 
 
-def describe(data: RankingData) -> str:
+def describe(facts: Facts) -> str:
     """What is being trained on, in a sentence."""
-    p = data.preferences
-    text = f"{data.n_rows:,} rows x {data.n_features:,} features, {data.n_queries:,} "
-    text += "query" if data.n_queries == 1 else "queries"
-    if data.n_queries_without_pairs:
-        text += f" ({data.n_queries_without_pairs:,} without a pair: skipped)"
-    return f"{text}, {p.n_pairs:,} pairs"
+    text = f"{facts.rows:,} rows x {facts.features:,} features, {facts.queries:,} "
+    text += "query" if facts.queries == 1 else "queries"
+    if facts.queries_without_pairs:
+        text += f" ({facts.queries_without_pairs:,} without a pair: skipped)"
+    return f"{text}, {facts.pairs:,} pairs"
 
 
 def line(iteration: Iteration, loss: str | None = None) -> str:

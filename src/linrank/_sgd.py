@@ -25,7 +25,7 @@ from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import Progress
 from ._stream import Chunks, OpenQueries, Stream, check_chunk, fingerprint, numbered_chunks
-from .engines import Columns, LocalEngine
+from .engines import Columns, open_engine
 from .engines.local import overflow_ignored
 from .solvers import Status
 from .solvers._samplers import SAMPLINGS
@@ -191,11 +191,11 @@ class SGDRanker(LinearPredictor):
         data = RankingData(complete, y, qid, **weights, preferences=self.preferences)
         seed = make_seed(self.random_state)
         train, held_out = hold_out(data, self.validation_fraction, seed) if self.early_stopping else (data, None)
-        with LocalEngine(train) as engine, Progress(self.verbose, train, n_steps=int(self.n_steps)) as progress:
+        with open_engine(train) as engine, Progress(self.verbose, engine.facts, n_steps=int(self.n_steps)) as progress:
             with overflow_ignored():
                 columns = engine.columns() if self._measures() else None
                 scale = self._choose_scale(data.n_features, columns)
-                alpha = choose_alpha(self.alpha, rule.loss, columns, scale, train)
+                alpha = choose_alpha(self.alpha, rule.loss, columns, scale, engine.facts)
             rule = replace(rule, alpha=alpha)
             run = Run(rule, train, scale, self.sampling, engine)
             begun = self._begin(run, seed, start)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ._objective import Objective, Point
-from .losses import Hinge, HuberHinge
 
 #: Width below which smoothing is less than rounding.
 NARROWEST = 1e-13
@@ -38,20 +37,23 @@ class SmoothedHinge:
 
     @staticmethod
     def applies_to(objective: Objective) -> bool:
-        """Whether the objective is one that needs smoothing."""
-        return isinstance(objective.loss, Hinge) and objective.loss.margin == 1.0
+        """Whether the objective is one that needs smoothing, and can be smoothed."""
+        return not objective.loss.smooth and objective.loss.smoothed(1.0) is not None
 
     @property
     def objective(self) -> Objective:
         """The smooth objective."""
-        return replace(self.hinge, loss=HuberHinge.of_width(self.mu))
+        loss = self.hinge.loss.smoothed(self.mu)
+        assert loss is not None
+        return replace(self.hinge, loss=loss)
 
     def bounds(self, point: Point) -> Bounds:
         """Bounds from a point of the smooth objective and its gradient."""
-        alpha = self.hinge.alpha
-        value = point.loss.hinge + 0.5 * alpha * float(point.w @ point.w)
-        lower = point.loss.pull - float(point.risk_gradient @ point.risk_gradient) / (2.0 * alpha)
-        lower -= point.loss.pull_error
+        alpha, sums = self.hinge.alpha, point.sums
+        assert sums.hinge is not None
+        value = sums.hinge.hinge / sums.weight + 0.5 * alpha * float(point.w @ point.w)
+        mean_slope = (sums.hinge.slope - sums.hinge.slope_error) / sums.weight
+        lower = mean_slope - float(point.risk_gradient @ point.risk_gradient) / (2.0 * alpha)
         return Bounds(value, lower, value - lower - float(point.gradient @ point.gradient) / (2.0 * alpha))
 
     def narrowed(self, target: float, smoothing: float) -> SmoothedHinge:

@@ -22,10 +22,10 @@ from ._objective import Objective
 from ._predictor import LinearPredictor
 from ._preferences import FloatArray
 from ._progress import Progress
-from .engines import LocalEngine
+from .engines import Engine, Facts, open_engine
 from .engines.local import overflow_ignored
-from .losses import LOSSES
-from .solvers import SOLVERS, Bundle, Newton, Solution, Solver, Status
+from .losses import LOSSES, Loss, as_loss
+from .solvers import SOLVERS, ConjugateGradients, Newton, Solution, Solver, Status, Tron
 
 logger = logging.getLogger("linrank")
 
@@ -116,7 +116,7 @@ class LinearRanker(LinearPredictor):
 
     def __init__(
         self,
-        loss: str = "squared_hinge",
+        loss: Any = "squared_hinge",
         alpha: float | str = "auto",
         *,
         solver: Any = "auto",
@@ -185,20 +185,20 @@ class LinearRanker(LinearPredictor):
             preferences=self.preferences,
             query_weighting=self.query_weighting,
         )
-        engine = LocalEngine(data, self.n_jobs)
-        goal = getattr(self.solver, "tol", self.tol) * LOSSES[self.loss].value_at_zero
-        with engine, overflow_ignored(), Progress(self.verbose, data, self.loss, goal=goal) as progress:
+        loss, engine = self._loss(), open_engine(data, self.n_jobs)
+        with engine, overflow_ignored(), Progress(self.verbose, engine.facts, loss.name) as progress:
             scale, alpha = self._from_data(engine)
-            objective = Objective(engine, LOSSES[self.loss], alpha, data.n_features, scale)
-            risk_key = (data.fingerprint(), self.loss, str(self.scale)) if self.warm_start else None
-            start = self._start(data, risk_key, scale)
+            objective = Objective(engine, loss, alpha, scale)
+            progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
+            risk_key = (engine.fingerprint(), self.loss, str(self.scale)) if self.warm_start else None
+            start = self._start(engine.facts, risk_key, scale)
             solution = self._solver(engine).minimise(objective, start, progress)
-            if self._advises and self.verbose > 0 and all_in_order(objective.scores(solution.w), data):
+            if self._advises and self.verbose > 0 and all_in_order(engine, objective.scores(solution.w)):
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
-        self._keep(data, solution, scale, risk_key, with_qid=qid is not None)
+        self._keep(engine.facts, solution, scale, risk_key, with_qid=qid is not None)
         self.alpha_ = alpha
         self._remember(data, plain_qid=plain_qid)
         self.fill_ = fill
@@ -208,25 +208,25 @@ class LinearRanker(LinearPredictor):
         self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None] = lambda _: None
     ) -> tuple[list[Solution], FloatArray | None]:
         """Solutions for several alphas, each started from the one before, and the scale they are in."""
-        engine = LocalEngine(data, self.n_jobs)
+        loss, engine = self._loss(), open_engine(data, self.n_jobs)
         with engine, overflow_ignored():
             scale = choose_scale(self.scale, engine.columns()) if self.scale else None
             solver = self._solver(engine)
             solutions: list[Solution] = []
             for alpha in alphas:
-                objective = Objective(engine, LOSSES[self.loss], float(alpha), data.n_features, scale)
+                objective = Objective(engine, loss, float(alpha), scale)
                 solutions.append(solver.minimise(objective, solutions[-1] if solutions else None))
                 done(solutions[-1])
         return solutions, scale
 
-    def _from_data(self, engine: LocalEngine) -> tuple[FloatArray | None, float]:
+    def _from_data(self, engine: Engine) -> tuple[FloatArray | None, float]:
         """What the columns are divided by, and alpha."""
         columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
         scale = None if columns is None else choose_scale(self.scale, columns)
-        return scale, choose_alpha(self.alpha, self.loss, columns, scale, engine.data)
+        return scale, choose_alpha(self.alpha, self._loss().name, columns, scale, engine.facts)
 
     def _check_parameters(self) -> None:
-        check_choice("loss", self.loss, tuple(LOSSES))
+        loss = self._loss()
         check_alpha(self.alpha)
         check_scale(self.scale)
         check_number("tol", self.tol, above=0.0)
@@ -237,34 +237,45 @@ class LinearRanker(LinearPredictor):
             raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
-        if not isinstance(self.solver, Solver):
+        if not isinstance(self.solver, Solver) or isinstance(self.solver, type):
             check_choice("solver", self.solver, ("auto", *SOLVERS))
-        if not LOSSES[self.loss].smooth and self._solver_type() not in (None, Bundle, Newton):
+        if not loss.smooth and self._needs_smooth(loss):
             raise ParameterError(
                 f"solver={self.solver!r} needs a smooth loss, loss={self.loss!r} is not: use solver='auto', 'newton' "
                 "or 'bundle', or loss='squared_hinge'."
             )
 
-    def _solver_type(self) -> type[Solver] | None:
-        """The kind of solver asked for; None for "auto"."""
-        return type(self.solver) if isinstance(self.solver, Solver) else SOLVERS.get(self.solver)
+    def _loss(self) -> Loss:
+        """The loss by its name, or the one given."""
+        loss = as_loss(self.loss)
+        if loss is None:
+            check_choice("loss", self.loss, tuple(LOSSES))
+        assert loss is not None
+        return loss
 
-    def _solver(self, engine: LocalEngine) -> Solver:
-        if isinstance(self.solver, Solver):
+    def _needs_smooth(self, loss: Loss) -> bool:
+        """Whether the solver asked for cannot cope with a loss that is not smooth."""
+        kind = SOLVERS.get(self.solver) if isinstance(self.solver, str) else type(self.solver)
+        return kind in (ConjugateGradients, Tron) or (kind is Newton and loss.smoothed(1.0) is None)
+
+    def _solver(self, engine: Engine) -> Solver:
+        if not isinstance(self.solver, str):
             return self.solver
         name = self.solver
         if name == "auto":
             # Smoothing the hinge for Newton's method pays where exact Hessians can be had.
-            exact = engine.hessian_steps(LOSSES[self.loss]) is not None
-            name = "newton" if self.loss != "hinge" or exact else "bundle"
+            loss = self._loss()
+            smooth = loss if loss.smooth else loss.smoothed(1.0)
+            pays = loss.smooth or (smooth is not None and engine.hessian_cost(smooth) is not None)
+            name = "newton" if pays else "bundle"
         return SOLVERS[name](tol=self.tol, max_iter=int(self.max_iter))
 
-    def _start(self, data: RankingData, risk_key: Any, scale: FloatArray | None) -> Solution | FloatArray | None:
+    def _start(self, facts: Facts, risk_key: Any, scale: FloatArray | None) -> Solution | FloatArray | None:
         if not self.warm_start or getattr(self, "coef_", None) is None:
             return None
-        if self.coef_.size != data.n_features:
+        if self.coef_.size != facts.features:
             raise DataError(
-                f"warm_start: X has {data.n_features} features, the last fit had {self.coef_.size}: "
+                f"warm_start: X has {facts.features} features, the last fit had {self.coef_.size}: "
                 "set warm_start=False or give the same features."
             )
         w: FloatArray = self.coef_ if scale is None else self.coef_ * scale
@@ -273,18 +284,18 @@ class LinearRanker(LinearPredictor):
         return w
 
     def _keep(
-        self, data: RankingData, solution: Solution, scale: FloatArray | None, risk_key: Any, with_qid: bool
+        self, facts: Facts, solution: Solution, scale: FloatArray | None, risk_key: Any, with_qid: bool
     ) -> None:
-        self.scale_ = np.ones(data.n_features) if scale is None else scale
+        self.scale_ = np.ones(facts.features) if scale is None else scale
         self.coef_ = solution.w / self.scale_
         self.objective_ = solution.value
         self.gap_ = solution.gap
         self.status_ = str(solution.status)
         self.n_iter_ = solution.n_iter
         self.history_ = solution.history
-        self.n_pairs_ = data.preferences.n_pairs
-        self.n_rows_ = data.n_rows
-        self.n_queries_ = data.n_queries
+        self.n_pairs_ = facts.pairs
+        self.n_rows_ = facts.rows
+        self.n_queries_ = facts.queries
         self.fitted_with_qid_ = with_qid
         self._solution = solution if self.warm_start else None
         self._risk_key = risk_key

@@ -1,6 +1,8 @@
-"""Where data lives and work runs."""
+"""Where rows live and work runs: `base` is the contract, `open` chooses."""
 
-from ._facts import Columns
+from .base import Columns, Engine, Evaluation, Facts, Scores
 from .local import LocalEngine
+from .open import open_engine
+from .sum import SumEngine
 
-__all__ = ["Columns", "LocalEngine"]
+__all__ = ["Columns", "Engine", "Evaluation", "Facts", "LocalEngine", "Scores", "SumEngine", "open_engine"]

@@ -14,7 +14,7 @@ At a given w and d any two engines agree to 1e-12 relative, or to the larger err
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from .._preferences import FloatArray
 from ..losses import Loss, Sums
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Columns", "Engine", "Evaluation", "Facts", "Scores"]
 
 
-class Scores(Protocol):
-    """A handle to a score for each row, kept by the engine that made it; nobody else looks into it."""
+#: A handle to a score for each row, kept by the engine that made it; nobody else looks into it.
+Scores = Any
 
 
 class Engine(Protocol):
@@ -51,6 +51,9 @@ class Engine(Protocol):
 
     def scores(self, w: FloatArray) -> Scores:
         """X w."""
+
+    def at_zero(self, loss: Loss) -> Sums:
+        """The loss where all scores are equal: many a loss knows it without adding up."""
 
     def evaluate(
         self, loss: Loss, s: Scores, d: Scores | None = None, t: float = 0.0, gradient: bool = False

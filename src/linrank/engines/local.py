@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._data import RankingData
-from .._preferences import FloatArray
+from .._errors import DataError, ParameterError
+from .._once import cached_property
+from .._parts import draw
+from .._preferences import FloatArray, Rankings
 from .._threads import count_threads, give_up_if_stopped, one_blas_thread
-from ..losses import Curvature, Loss, LossPoint
-from ._columns import Columns
-from ._matrix import as_matrix
+from .._work import WorkPool
+from ..kernels.hinge import gather, scatter_add
+from ..kernels.products import slope_and_size
+from ..losses import Curvature, Loss, LossPoint, Sums
+from ._facts import Columns, Facts, without_rounding
+from .hessian import half_hessian, hessian_by_columns, sum_of_squares
+from .matrix import Matrix, as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
@@ -33,6 +40,20 @@ def overflow_ignored() -> Any:
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
+class Block(NamedTuple):
+    """Some rankings, and where their members stand among all."""
+
+    rankings: Rankings
+    members: slice
+
+
+@dataclass(frozen=True)
+class LocalScores:
+    """A score for each member of a ranking, in the members' order: losses read them as they stand."""
+
+    values: FloatArray
+
+
 class LocalEngine:
     """Products with X and losses of its scores, on `n_jobs` threads; a context manager.
 
@@ -45,12 +66,12 @@ class LocalEngine:
         self.data = data
         self.matrix = as_matrix(data.X)
         self.n_threads = count_threads(n_jobs)
+        self.work = WorkPool()
         self._pool: ThreadPoolExecutor | None = None
         self._open = threading.Event()  # closed after an interruption: threads take no further block
         self._open.set()
-        self._rounded: LocalEngine | None = None
-        self._tried = False  # whether a rounded copy was tried
-        self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.row.size <= QUICK_MEMBERS
+        self._rounded: Matrix | None = None
+        self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.n_members <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
         self._open.set()
@@ -71,14 +92,26 @@ class LocalEngine:
             if self._pool is not None:
                 self._pool.shutdown(wait=False, cancel_futures=True)
                 self._pool = None
-            self._rounded, self._tried = None, False
+            self._rounded, self.work = None, WorkPool()
             one_blas_thread.leave(self)
         except BaseException:  # an interrupt: it may have come in the middle of leaving
             one_blas_thread.leave(self)
             raise
 
-    def map(self, function: Callable[[int], Any], blocks: Iterable[int]) -> list[Any]:
-        """Apply the function to block numbers on the pool; answers in their order."""
+    @cached_property
+    def facts(self) -> Facts:
+        """Rows, features, queries, pairs and row weights."""
+        return Facts.of(self.data)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The blocks of rankings."""
+        p = self.data.preferences
+        ends = p.ranking_ptr[p.blocks].tolist()
+        return [Block(p.block(b), slice(ends[b], ends[b + 1])) for b in range(p.n_blocks)]
+
+    def map(self, function: Callable[[Any], Any], blocks: Iterable[Any]) -> list[Any]:
+        """Apply the function to blocks on the pool; answers in their order."""
         give_up_if_stopped()
         todo = list(blocks)
         if self._pool is None or (self._quick and len(todo) == 1):
@@ -96,85 +129,188 @@ class LocalEngine:
             future.result()
         return answers
 
-    def dot(self, w: FloatArray) -> FloatArray:
-        """Scores X w."""
-        scores = np.empty(self.matrix.shape[0])
-        self.map(lambda block: self.matrix.dot(w, block, scores), range(self.matrix.n_blocks))
-        return scores
+    def over_rows(self, function: Callable[[int], Any]) -> list[Any]:
+        """Apply the function to the numbers of the matrix's blocks."""
+        return self.map(function, range(self.matrix.n_blocks))
 
-    def transpose_dot(self, g: FloatArray) -> FloatArray:
-        """X^T g, the blocks added in their order."""
-        parts = self.map(lambda block: self.matrix.transpose_dot(g, block), range(self.matrix.n_blocks))
-        total: FloatArray = parts[0]
-        for part in parts[1:]:
-            total += part
-        return total
+    def fingerprint(self) -> str:
+        """Digest of all that the mean loss depends on."""
+        return self.data.fingerprint()
 
-    def loss_at(self, loss: Loss, scores: FloatArray) -> LossPoint:
-        """The loss at given scores."""
-        return loss.at(scores, self.data, self.map)
+    def hessian_cost(self, loss: Loss) -> float | None:
+        """Cost of an exact Hessian in Hessian products; None where it cannot be had.
 
-    def hessian_steps(self, loss: Loss) -> float | None:
-        """Cost of an exact Hessian in steps of conjugate gradients; None where it cannot be had.
-
-        A step for each feature where the loss builds it column by column. Else a rule of thumb, 3.5 + d / 30, which
+        A product for each feature where it is built column by column. Else a rule of thumb, 3.5 + d / 30, which
         ``benchmarks/run.py hessian`` holds against measured costs.
         """
-        p = self.data.preferences
-        d = self.data.n_features
-        if sp.issparse(self.data.X) or d > MAX_HESSIAN:
+        p, d = self.data.preferences, self.data.n_features
+        if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN:
             return None
-        if loss.hessian_by_columns:
+        if loss.steps is None:
             return float(d)
         if p.longest * d > LARGEST_RANKING:
             return None
-        return (3.5 + d / 30) * max(1.0, p.row.size / self.data.n_rows)
+        return (3.5 + d / 30) * max(1.0, p.n_members / self.data.n_rows)
+
+    def scores(self, w: FloatArray) -> LocalScores:
+        """X w."""
+        w = self.checked(w)
+        if not np.any(w):
+            return LocalScores(np.zeros(self.data.preferences.n_members))
+        return LocalScores(self.to_members(self.matrix, w))
+
+    def at_zero(self, loss: Loss) -> Sums:
+        """The loss where all scores are equal."""
+        with self.work.lend() as work:
+            return sum((loss.at_zero(block.rankings, work) for block in self.blocks), Sums())
+
+    def evaluate(
+        self, loss: Loss, s: LocalScores, d: LocalScores | None = None, t: float = 0.0, gradient: bool = False
+    ) -> LocalEvaluation:
+        """The loss at s, or at s + t d."""
+        if d is None:
+            return LocalEvaluation(self, loss, s, None)
+        moved = LocalScores(np.empty(s.values.size))
+
+        def step(block: Block) -> None:
+            here = moved.values[block.members]
+            np.multiply(d.values[block.members], t, out=here)
+            here += s.values[block.members]
+
+        self.map(step, self.blocks)
+        return LocalEvaluation(self, loss, moved, d)
+
+    def checked(self, w: FloatArray) -> FloatArray:
+        """A vector over the features, as kernels take it."""
+        if np.shape(w) != (self.data.n_features,):
+            raise DataError(f"There are weights of shape {np.shape(w)} for {self.data.n_features} features: give one each.")
+        return np.ascontiguousarray(w, dtype=np.float64)
+
+    def to_members(self, matrix: Matrix, w: FloatArray) -> FloatArray:
+        """X w in the members' order."""
+        s = np.empty(self.data.preferences.n_members)
+        with self.work.lend() as work:
+            rows = work.take("rows", self.data.n_rows, np.float64)
+            self.map(lambda block: matrix.dot(w, block, rows), range(matrix.n_blocks))
+            self.map(lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]), self.blocks)
+        return s
+
+    def to_features(self, matrix: Matrix, parts: list[FloatArray]) -> FloatArray:
+        """X^T g, g given block by block in the members' order; blocks of rows are added in their order."""
+        with self.work.lend() as work:
+            rows = work.zeros("rows", self.data.n_rows, np.float64)
+            self.map(  # no two blocks share a row
+                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0, 0, parts[k].size, rows),
+                range(len(parts)),
+            )
+            return _sum(self.map(lambda block: matrix.transpose_dot(rows, block), range(matrix.n_blocks)))
+
+    def rounded(self) -> Matrix:
+        """X in float32, made once, where its products are faster; else X itself."""
+        if self._rounded is None:
+            self._rounded = self.matrix.rounded() or self.matrix
+        return self._rounded
+
+    def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
+        """Some whole queries."""
+        return draw(self.data, n_rows, first, of)
 
     def sample(self, n_rows: int) -> LocalEngine | None:
-        """An engine for a sample of the rows, on the same threads; None where rows are too few or no pair is left."""
-        if 3 * n_rows > self.data.n_rows:
-            return None
-        data = self.data.sample(n_rows)
-        if data is None:
+        """An engine for a sample of the rows, on the same threads."""
+        data = self.draw(n_rows)
+        if data is None or data.preferences.n_rankings == 0:
             return None
         part = LocalEngine(data, self.n_threads)
         part._open = self._open
         part._pool = self._pool if self.n_threads > 1 or not part._quick else None
         return part
 
-    def rounded(self) -> LocalEngine | None:
-        """An engine whose products read a float32 copy of X, made once; None where that gains nothing."""
-        if not self._tried:
-            matrix, self._tried = self.matrix.rounded(), True
-            if matrix is not None:
-                self._rounded = copy.copy(self)
-                self._rounded.matrix = matrix
-        return self._rounded
-
-    def hessian(self, curvature: Curvature, scale: FloatArray | None) -> FloatArray:
-        """X^T (curvature) X with the columns of X divided by `scale`, blocks of queries added in their order."""
-        return curvature.hessian(self.data.X, scale)
-
     def largest_row(self, scale: FloatArray | None) -> float:
         """Largest norm of a row of X, its columns divided by `scale`."""
-        unit = np.ones(self.matrix.shape[1]) if scale is None else scale
-        blocks = range(self.matrix.n_blocks)
-        return float(np.sqrt(max(self.map(lambda block: self.matrix.largest_square(unit, block), blocks))))
+        unit = np.ones(self.data.n_features) if scale is None else scale
+        return float(np.sqrt(max(self.over_rows(lambda block: self.matrix.largest_square(unit, block)))))
 
     def columns(self) -> Columns:
         """What is known of each column, rows counting by their weight."""
-        v = self.data.sample_weight
-        if v is None or not np.any(v):  # explicit pairs may stand on rows without weight
-            v = np.ones(self.data.n_rows)
-        blocks = range(self.matrix.n_blocks)
-        largest = np.max(self.map(self.matrix.largest, blocks), axis=0)
-        unit = np.where(largest > 0, largest, 1.0)  # squares of numbers up to 1 neither over- nor underflow
+        n_rows, v = self.data.n_rows, self.data.sample_weight
+        weight = float(n_rows) if v is None else float(v.sum())
+        if v is None or not weight > 0:  # explicit pairs may stand on rows without weight
+            v = np.ones(n_rows)
         total = float(v.sum())
-        mean = self.transpose_dot(v / total)
-        parts = self.map(lambda block: self.matrix.squared_deviations(v / total, mean, unit, block), blocks)
-        deviation = unit * np.sqrt(np.sum(parts, axis=0))
-        # A constant column deviates from its mean by the mean's rounding, which grows like the root of the rows.
-        rounding = np.finfo(np.float64).eps * (64 + 8 * np.sqrt(self.data.n_rows)) * np.abs(mean)
-        # Divided at the end: whole weights add up exactly, in whatever order.
-        count = np.sum(self.map(lambda block: self.matrix.nonzeros(v, block), blocks), axis=0)
-        return Columns(mean, np.where(deviation > rounding, deviation, 0.0), np.minimum(count / total, 1.0))
+        largest = np.max(self.over_rows(self.matrix.largest), axis=0)
+        unit = np.where(largest > 0, largest, 1.0)  # squares of numbers up to 1 neither over- nor underflow
+        mean = _sum(self.over_rows(lambda block: self.matrix.transpose_dot(v / total, block)))
+        squares = self.over_rows(lambda block: self.matrix.squared_deviations(v / total, mean, unit, block))
+        deviation = unit * np.sqrt(np.sum(squares, axis=0))
+        nonzero = np.sum(self.over_rows(lambda block: self.matrix.nonzeros(v, block)), axis=0)
+        return Columns(n_rows, weight, mean, without_rounding(deviation, mean, n_rows), nonzero)
+
+
+class LocalEvaluation:
+    """A loss at given scores of a local engine: one point a block."""
+
+    def __init__(self, engine: LocalEngine, loss: Loss, scores: LocalScores, d: LocalScores | None) -> None:
+        self.engine, self.loss, self.scores = engine, loss, scores
+
+        def one(block: Block) -> tuple[LossPoint, Sums]:
+            s = scores.values[block.members]
+            with engine.work.lend() as work:
+                point = loss.at(s, block.rankings, work)
+            slope, size = slope_and_size(point.gradient, s, None if d is None else d.values[block.members])
+            return point, replace(point.sums, slope=slope, size=size)
+
+        answers = engine.map(one, engine.blocks)
+        self.points = [point for point, _ in answers]
+        self.sums: Sums = sum((sums for _, sums in answers), Sums())
+
+    def gradient(self) -> FloatArray:
+        """X^T g."""
+        return self.engine.to_features(self.engine.matrix, [point.gradient for point in self.points])
+
+    def hessian_product(self, v: FloatArray, exact: bool = True) -> FloatArray:
+        """X^T L X v; not exact: by X in float32."""
+        matrix = self.engine.matrix if exact else self.engine.rounded()
+        V = self.engine.to_members(matrix, self.engine.checked(v))
+
+        def one(k: int) -> FloatArray:
+            with self.engine.work.lend() as work:
+                return self._curvature(k).product(V[self.engine.blocks[k].members], work)
+
+        return self.engine.to_features(matrix, self.engine.map(one, range(len(self.points))))
+
+    def hessian(self, scale: FloatArray | None) -> FloatArray:
+        """X^T L X with the columns of X divided by `scale`."""
+        steps, X, d = self.loss.steps, self.engine.data.X, self.engine.data.n_features
+        if steps is None:
+            return hessian_by_columns(self.hessian_product, d, scale)
+
+        def one(block: Block) -> FloatArray:
+            with self.engine.work.lend() as work:
+                return half_hessian(X, scale, self.scores.values[block.members], block.rankings, steps, work)
+
+        half = sum(self.engine.map(one, self.engine.blocks), np.zeros((d, d)))
+        return half + half.T
+
+    def outer(self, units: str = "queries") -> FloatArray:
+        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
+        if units != "queries":
+            raise ParameterError(f"units={units!r} is not known: use 'queries'.")
+        data = self.engine.data
+        g = np.zeros(data.n_rows)
+        for point, block in zip(self.points, self.engine.blocks, strict=True):
+            scatter_add(block.rankings.row, point.gradient, 1.0, 0, point.gradient.size, g)
+        return sum_of_squares(data.X, g, data.query, data.n_queries)
+
+    def _curvature(self, block: int) -> Curvature:
+        curvature = self.points[block].curvature
+        if curvature is None:
+            raise ParameterError(f"The loss {self.loss.name!r} is not smooth, so it has no Hessian: use the bundle method.")
+        return curvature
+
+
+def _sum(parts: list[FloatArray]) -> FloatArray:
+    """The parts added up in their order, into the first of them."""
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._data import RankingData
 from .._errors import DataError
 from .._preferences import FloatArray
 from ..kernels import products
@@ -226,6 +227,11 @@ def predict(X: Any, w: FloatArray) -> FloatArray:
     if sp.issparse(X) and not X.has_sorted_indices:  # sums are taken in the order of the columns
         X = X.sorted_indices()
     return as_matrix(X).predict(w)
+
+
+def score_rows(data: RankingData, w: FloatArray) -> FloatArray:
+    """Scores of all rows of a data set in this process: for metrics, which look at every row."""
+    return predict(data.X, w)
 
 
 def as_matrix(X: Any) -> Matrix:

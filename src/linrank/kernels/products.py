@@ -41,12 +41,14 @@ def column_sums(A: Any, x: Any, first: int, last: int, left: int, right: int, ou
 
 
 @summing_kernel
-def absolute_dot(x: Any, y: Any) -> float:
-    """Sum of |x_i y_i|. O(size)."""
-    total = 0.0
-    for i in range(x.size):
-        total += abs(x[i] * y[i])
-    return total
+def slope_and_size(g: Any, s: Any, d: Any) -> tuple[float, float]:
+    """Sums of g_i d_i and of |g_i s_i|; d is None where there is no line. O(size)."""
+    slope, size = 0.0, 0.0
+    for i in range(g.size):
+        if d is not None:
+            slope += g[i] * d[i]
+        size += abs(g[i] * s[i])
+    return slope, size
 
 
 @kernel

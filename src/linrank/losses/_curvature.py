@@ -20,11 +20,6 @@ class LongRanking(ABC):
 
     ranking: int
 
-    @property
-    @abstractmethod
-    def n(self) -> FloatArray:
-        """Sum of v_j phi''(s_i - s_j) over the partners j of each member i."""
-
     @abstractmethod
     def multiply(self, u: float, V: FloatArray, out: FloatArray, work: Work) -> None:
         """Fill out with the ranking's Laplacian times V; u is the ranking's weight."""

@@ -96,7 +96,7 @@ class EvenPairs(LongRanking):
         return answer
 
     @cached_property
-    def n(self) -> FloatArray:  # type: ignore[override]
+    def n(self) -> FloatArray:
         """Sum of v_j phi''(s_i - s_j) over the partners of each member."""
         return self.second(self.v)
 

@@ -11,7 +11,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._once import cached_property
 from .._preferences import FloatArray, IntArray, Rankings
 from .._work import Work
 from ..kernels import active, smooth
@@ -123,11 +122,6 @@ class _Long(LongRanking):
     ranking: int
     v: FloatArray
     terms: list[_Term]
-
-    @cached_property
-    def n(self) -> FloatArray:  # type: ignore[override]
-        """Sum of 2 a v_j over each member's active partners."""
-        return np.sum([2.0 * term.a * term.n for term in self.terms], axis=0)
 
     def multiply(self, u: float, V: FloatArray, out: FloatArray, work: Work) -> None:
         """Laplacian times V, term by term."""

@@ -1,6 +1,6 @@
 """Solvers: each sees an objective and d-vectors only."""
 
-from ._base import Iteration, Solution, Status
+from ._base import Callback, Iteration, Solution, Solver, Status
 from .bundle import Bundle, Planes
 from .cg import ConjugateGradients
 from .newton import Newton
@@ -9,6 +9,7 @@ from .tron import Tron
 __all__ = [
     "SOLVERS",
     "Bundle",
+    "Callback",
     "ConjugateGradients",
     "Iteration",
     "Newton",
@@ -19,7 +20,5 @@ __all__ = [
     "Tron",
 ]
 
-Solver = Bundle | Newton | ConjugateGradients | Tron
-
 #: By the names rankers take; all but "bundle" and "newton" need a smooth loss.
-SOLVERS: dict[str, type[Solver]] = {"bundle": Bundle, "newton": Newton, "cg": ConjugateGradients, "tron": Tron}
+SOLVERS: dict[str, type[Bundle | Newton | ConjugateGradients | Tron]] = {"bundle": Bundle, "newton": Newton, "cg": ConjugateGradients, "tron": Tron}

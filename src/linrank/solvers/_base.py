@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from .._errors import ParameterError
 from .._preferences import FloatArray
+
+if TYPE_CHECKING:
+    from .._objective import Objective
 
 
 class Status(StrEnum):
@@ -76,3 +79,13 @@ class Solution:
 
 
 Callback = Callable[[Iteration], None]
+
+
+@runtime_checkable
+class Solver(Protocol):
+    """Minimises an objective, of which it sees d-vectors alone, to an upper bound on how far it is from the minimum."""
+
+    def minimise(
+        self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Minimise from `start`: weights, an earlier solution, or None; call `callback` once an iteration."""

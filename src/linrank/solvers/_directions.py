@@ -62,7 +62,7 @@ class Directions:
 
     def at(self, point: Point, rough: bool = False) -> FloatArray:
         """The direction at a point; `rough`: on a sample, whose factor will serve for all rows."""
-        cost = None if self.hessian == "products" else point.hessian_steps
+        cost = None if self.hessian == "products" else point.objective.hessian_cost
         if self.hessian == "exact" and cost is not None:
             return self._exact(point)
         if self.H is not None and self.alpha != point.objective.alpha:
@@ -144,11 +144,10 @@ class Directions:
         x, z = np.zeros_like(r), self._precondition(r)
         p, rz = z, float(r @ z)
         # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
-        multiply = point.rounded_hessian_product if self.rounded else point.hessian_product
         goal, plain_goal = FORCING**2 * rz, FORCING**2 * float(r @ r)
         for _ in range(limit):
             self.steps += self.factor is None
-            Hp = multiply(p)
+            Hp = point.hessian_product(p, exact=not self.rounded)
             curvature = float(p @ Hp)
             if not curvature > 0:
                 break

@@ -48,7 +48,7 @@ class PlaneError(NamedTuple):
 
     def joined(self, point: Point) -> PlaneError:
         """With one more plane, at a point."""
-        here = point.loss.error, point.gradient_error, float(np.linalg.norm(point.w))
+        here = point.error, point.gradient_error, float(np.linalg.norm(point.w))
         return PlaneError(*(max(a, b) for a, b in zip(self, here, strict=True)))
 
     def at_minimiser(self, objective: Objective) -> float:
@@ -110,7 +110,7 @@ class Bundle:
             if status is not None:
                 return Solution(best.w, best.value, gap, status, history, model.planes())
             line = best.along(w_t - best.w)
-            trial = search(line, step) if self.line_search else line.at(1.0)
+            trial = search(line, step) if self.line_search else line.at(1.0, gradient=True)
             found = line.point(trial)
             # Where its plane would cut too little away at the model's minimiser, Algorithm 1's plane does.
             cut = found if _cuts(trial, model.risk, gap) else line.point(1.0)

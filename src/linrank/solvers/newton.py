@@ -204,10 +204,10 @@ class _Smoothed:
             return point
         self.smoothed = narrower
         self.objective, self.smooth_value = self.smoothed.objective, np.inf
-        return self.objective.at_scores(point.w, point.scores, point.steps)
+        return point.under(self.objective)
 
     def widened(self, point: Point) -> Point:
         """The point at which a sample tells most of the curvature: smoothed so much that it counts enough pairs."""
         if self.mu >= WIDE:
             return point
-        return replace(self.smoothed, mu=WIDE).objective.at_scores(point.w, point.scores, point.steps)
+        return point.under(replace(self.smoothed, mu=WIDE).objective)

@@ -82,7 +82,7 @@ class _Region:
         length, slope = float(np.linalg.norm(step)), float(point.gradient @ step)
         promised = -0.5 * (slope - float(step @ residual))
         line = point.along(step)
-        trial = line.at(1.0)
+        trial = line.at(1.0, gradient=True)
         fallen = point.value - trial.value
         # Where the parabola through the two values and the slope has its minimum, in lengths of the step.
         beyond = -fallen - slope
