@@ -168,6 +168,9 @@ class LocalEngine:
         self, loss: Loss, s: LocalScores, d: LocalScores | None = None, t: float = 0.0, gradient: bool = False
     ) -> LocalEvaluation:
         """The loss at s, or at s + t d."""
+        for handle in (s,) if d is None else (s, d):
+            if handle.values.size != self.data.preferences.n_members:
+                raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
         if d is None:
             return LocalEvaluation(self, loss, s, None)
         moved = LocalScores(np.empty(s.values.size))
