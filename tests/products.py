@@ -1,4 +1,6 @@
-"""An engine that counts products with X, whatever they are asked for."""
+"""Products with X: an engine that counts them, and what they give row by row."""
+
+import numpy as np
 
 from linrank.engines import LocalEngine
 
@@ -15,3 +17,15 @@ class ProductsEngine(LocalEngine):
     def to_features(self, matrix, parts):
         self.products += 1
         return super().to_features(matrix, parts)
+
+
+def dot(engine: LocalEngine, w: np.ndarray, matrix=None) -> np.ndarray:
+    """X w row by row, of data whose rows are all in one ranking each."""
+    scores = np.full(engine.data.n_rows, np.nan)
+    scores[engine.data.preferences.row] = engine.to_members(matrix or engine.matrix, w)
+    return scores
+
+
+def transpose_dot(engine: LocalEngine, g: np.ndarray, matrix=None) -> np.ndarray:
+    """X^T g, of data whose rows are all in one ranking each."""
+    return engine.to_features(matrix or engine.matrix, [g[block.rankings.row] for block in engine.blocks])
