@@ -17,7 +17,7 @@ from ._objective import Objective
 from ._preferences import FloatArray
 from ._progress import Progress
 from .engines import Engine, open_engine
-from .engines._matrix import predict
+from .engines.matrix import predict
 from .losses import LOSSES
 from .metrics._pairs import accuracy_of
 from .solvers import Iteration, Status

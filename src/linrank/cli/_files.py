@@ -16,7 +16,7 @@ from .._errors import DataError, ParameterError
 from .._files import replacing
 from .._missing import replace_missing
 from .._preferences import FloatArray
-from ..engines._matrix import predict
+from ..engines.matrix import predict
 from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
 from ..io._streams import name_of

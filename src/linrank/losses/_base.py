@@ -93,7 +93,7 @@ class LossPoint:
 class Loss(ABC):
     """A convex function of the scores: the sum of c_ij phi(s_i - s_j) over the preferences, or any that adds up."""
 
-    name: str = "own"
+    name: ClassVar[str] = "own"
     smooth: ClassVar[bool] = True  # whether its points have a curvature
     steps: Steps | None = None  # phi'' where it is a sum of steps: an exact Hessian then takes one sweep
 

@@ -10,6 +10,7 @@ against each other without it.
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -109,7 +110,7 @@ class EvenPairs(LongRanking):
 class EvenLoss(Loss):
     """A loss phi(z) = -z/2 + psi(|z|)."""
 
-    phi_0: float  # phi(0)
+    phi_0: ClassVar[float]  # phi(0)
 
     @abstractmethod
     def direct(self, s: FloatArray, p: Rankings, short: IntArray, g: FloatArray, work: Work) -> float:
