@@ -84,14 +84,14 @@ def test_same_bits_for_any_number_of_threads(loss, kind, small_blocks):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_sample_knows_its_pairs_and_shares_what_threads_there_are(n_jobs):
-    X, y, qid = problem()
+    X, y, qid = make_ranking(600, 7, 40, 4)
     with LocalEngine(RankingData(X, y, qid), n_jobs) as engine:
-        part = engine.sample(60)
+        part = engine.sample(150)
         assert part._pool is engine._pool
         assert (part._pool is None) == (n_jobs == 1)  # so little is done in the calling thread
-        assert part.data.n_rows == 48  # in three runs, as queries are longer
+        assert 110 < part.data.n_rows < 190
         assert 0 < part.data.preferences.n_pairs < engine.data.preferences.n_pairs
-        assert engine.sample(200) is None  # not worth it
+        assert engine.sample(201) is None  # not worth it
 
 
 @pytest.mark.parametrize("n_features", [7, 70_000])
@@ -132,9 +132,9 @@ def test_a_refused_copy_is_not_tried_again(monkeypatch):
 
 
 def test_an_interruption_reaches_samples():
-    X, y, qid = problem()
+    X, y, qid = make_ranking(600, 7, 40, 4)
     with LocalEngine(RankingData(sp.csr_array(X), y, qid), 2) as engine:
-        for one in (engine, engine.sample(60)):
+        for one in (engine, engine.sample(150)):
             ran = []
 
             def work(block, ran=ran):
