@@ -199,9 +199,7 @@ def _check_errors(make_engine: MakeEngine, problem: Problem) -> None:
         _assert_sentence("a w that is a matrix", lambda: engine.scores(np.zeros((d, 1))))
         point = engine.evaluate(smooth, s)
         _assert_sentence("a Hessian product with a short vector", lambda: point.hessian_product(np.zeros(d - 1)))
-        _assert_sentence(
-            "a Hessian product of the hinge", lambda: engine.evaluate(hinge, s).hessian_product(problem.d)
-        )
+        _assert_sentence("a Hessian product of the hinge", lambda: engine.evaluate(hinge, s).hessian_product(problem.d))
         assert engine.hessian_cost(hinge) is None, "the hinge has no Hessian, but hessian_cost is a number"
         value = engine.evaluate(smooth, s).sums.value
         assert value == point.sums.value, "after an error the engine gives other answers"
