@@ -1,6 +1,8 @@
 """RankingData: what it accepts, what it refuses and how it says so, and the preferences it makes."""
 
 import logging
+import pickle
+from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,8 +11,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linrank import DataError, LinearRanker, LinrankError, NoPairsError, ParameterError, RankingData
+from linrank import DataError, LinearRanker, LinrankError, NoPairsError, ParameterError, RankingData, _rankings
+from linrank._objective import Objective
 from linrank._rankings import restrict
+from linrank.engines import LocalEngine
+from linrank.losses import LOSSES
+from linrank.solvers import Newton
 from linrank.testing import enumerate_pairs, make_ranking
 from strategies import problems
 
@@ -64,6 +70,120 @@ def test_blocks_never_share_a_row():
         rows = p.row[first:last]
         assert np.isin(owner[rows], (-1, block)).all()
         owner[rows] = block
+
+
+@given(problem=problems(max_rows=40))
+@settings(max_examples=200)
+def test_blocks_together_are_the_whole(problem):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_rankings, "BLOCK_MEMBERS", 5)
+        try:
+            data = RankingData(np.zeros((problem.y.size, 1)), problem.y, problem.qid, **problem.options)
+        except NoPairsError:
+            return
+    p, weight, members = data.preferences, {}, 0
+    for number in range(p.n_blocks):
+        block = p.block(number)
+        for pointers, last in ((block.ranking_ptr, block.n_members), (block.level_ptr, block.n_members)):
+            assert (pointers[0], pointers[-1]) == (0, last)  # members are counted from 0
+        assert (block.ranking_levels[0], block.ranking_levels[-1]) == (0, block.level_ptr.size - 1)
+        np.testing.assert_array_equal(block.row, p.row[members : members + block.n_members])
+        members += block.n_members
+        spelled = _spelled_out(SimpleNamespace(preferences=block))
+        assert not spelled.keys() & weight.keys()  # no row is in two blocks
+        assert block.weight == pytest.approx(sum(spelled.values()))
+        weight |= spelled
+    assert members == p.n_members
+    assert weight == pytest.approx(_spelled_out(data))
+    assert sum(p.block(b).weight for b in range(p.n_blocks)) == pytest.approx(p.total) == pytest.approx(p.weight)
+    assert sum(p.block(b).n_rankings for b in range(p.n_blocks)) == p.n_rankings
+
+
+def test_rankings_are_split_by_their_pairs_a_member():
+    data = RankingData(np.zeros((12, 1)), [0, 1, *range(10)], [0, 0, *[1] * 10])
+    short, long = data.preferences.split(1)  # 1 pair of 2 rows, 45 of 10
+    assert (short.tolist(), long.tolist()) == ([0], [1])
+    assert [part.tolist() for part in data.preferences.split(5)] == [[0, 1], []]
+    assert data.preferences.split(1)[0] is short  # found once
+
+
+# --- pickles
+
+
+def _arrays(data: RankingData) -> dict[str, np.ndarray]:
+    """All that data are made of."""
+    p = data.preferences
+    found = {f"preferences.{each.name}": getattr(p, each.name) for each in fields(p)}
+    found |= {each.name: getattr(data, each.name) for each in fields(data) if each.name != "preferences"}
+    X = found.pop("X")
+    found |= {"X": X} if not sp.issparse(X) else {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+    return found
+
+
+def assert_same_data(one: RankingData, other: RankingData) -> None:
+    """The same numbers in the same types."""
+    a, b = _arrays(one), _arrays(other)
+    assert a.keys() == b.keys()
+    for name, value in a.items():
+        assert type(value) is type(b[name]), name
+        np.testing.assert_array_equal(value, b[name], err_msg=name)
+        assert getattr(value, "dtype", None) == getattr(b[name], "dtype", None), name
+
+
+@given(problem=problems(max_rows=30), sparse=st.booleans())
+@settings(max_examples=200)
+def test_data_are_the_same_after_a_round_trip(problem, sparse):
+    X = np.eye(problem.y.size, 2)
+    try:
+        data = RankingData(sp.csr_array(X) if sparse else X, problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    for one in (data, data.part(np.arange(problem.y.size // 2)), data.part(np.empty(0, dtype=np.int64))):
+        assert_same_data(pickle.loads(pickle.dumps(one)), one)
+
+
+SHAPES = {
+    "small queries, levels": (20_000, 4, 4000, 5),
+    "pairs of rows": (20_000, 4, 10_000, 2),
+    "small queries, real": (20_000, 4, 1000, None),
+    "one query, real": (20_000, 4, 1, None),
+}
+
+
+@pytest.mark.parametrize("weights", ["none", "all", "some"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pickles_are_small(shape, weights):
+    X, y, qid = make_ranking(*SHAPES[shape])
+    v = {"none": None, "all": 1.0 + np.arange(y.size) % 7, "some": np.arange(y.size) % 3.0}[weights]
+    data = RankingData(X, y, qid, sample_weight=v)
+    assert len(pickle.dumps(data)) <= X.nbytes + 32 * y.size + 2000
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic", "logistic_erfc"])
+def test_a_fit_leaves_nothing_in_the_data_and_pickled_data_give_the_same_fit(loss):
+    X, y, qid = make_ranking(1500, 4, 3, None)  # long rankings: sorted, with much to keep
+    v = 1.0 + np.arange(y.size) % 3
+    data = RankingData(X, y, qid, sample_weight=v, query_weighting="queries")
+    before = pickle.dumps(data)
+    copy = pickle.loads(before)
+    fits = []
+    for one in (data, copy):
+        with LocalEngine(one, 2) as engine:
+            solution = Newton(tol=1e-6).minimise(Objective(engine, LOSSES[loss], 1e-2))
+            fits.append((solution.w.tobytes(), solution.value, solution.gap, solution.n_iter, engine.fingerprint()))
+        assert len(pickle.dumps(one)) == len(before)
+    assert fits[0] == fits[1]
+    block = copy.preferences.block(0)
+    size = len(pickle.dumps(block))
+    assert block.split(1)[0] is not None
+    assert block.weight > 0
+    assert len(pickle.dumps(block)) == size
+
+
+def test_a_part_pickles_as_its_rows_alone():
+    X, y, qid = make_ranking(10_000, 4, 1000, 4)
+    part = RankingData(X, y, qid).part(np.arange(100, 200))
+    assert len(pickle.dumps(part)) < 100 * (4 * 8 + 32) + 2000
 
 
 @pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, sp.csr_matrix, sp.csr_array])
@@ -215,22 +335,43 @@ def test_preferences_of_a_sample_are_those_among_its_rows(problem, seed):
         return
     number = {int(row): k for k, row in enumerate(rows)}
     expected = {(number[i], number[j]): c for (i, j), c in _spelled_out(data).items() if i in number and j in number}
-    part = restrict(data.preferences, rows, m)
-    if part is None:
-        assert not expected
-        return
+    part = restrict(data.preferences, rows, data.query)
     found = _spelled_out(SimpleNamespace(preferences=part))
     assert found == pytest.approx(expected)
     assert part.total == pytest.approx(sum(expected.values()))
+    assert part.n_pairs == len(expected)  # those that are given twice count once
+    assert (part.n_rankings == 0) == (not expected)
 
 
-def test_samples_are_the_same_every_time():
-    X, y, qid = make_ranking(5000, 3, 20, 4)
-    data = RankingData(X, y, qid, sample_weight=np.ones(5000) + qid)
-    one, two = data.sample(1000), data.sample(1000)
-    assert one.n_rows == 1000
-    assert one.fingerprint() == two.fingerprint()
-    assert RankingData(X, y, np.arange(5000) // 2).sample(3) is None
+@given(problem=problems(max_rows=25), seed=st.integers(0, 99))
+@settings(max_examples=100)
+def test_a_part_is_the_data_of_its_rows(problem, seed):
+    """Levels, weights and queries are those of the whole, in the order of the rows given; pairs may be missing."""
+    m = problem.y.size
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(m)[: rng.integers(1, m + 1)]
+    X = rng.standard_normal((m, 2))
+    try:
+        data = RankingData(X, problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    for matrix in (X, sp.csr_array(X)):
+        for chosen in (rows, np.arange(m // 3, m)):  # some, and some that are neighbours
+            part = RankingData(matrix, problem.y, problem.qid, **problem.options).part(chosen)
+            found = part.X.toarray() if sp.issparse(part.X) else part.X
+            np.testing.assert_array_equal(found, X[chosen])
+            np.testing.assert_array_equal(part.y, data.y[chosen])
+            np.testing.assert_array_equal(part.query_ids[part.query], data.query_ids[data.query[chosen]])
+            if data.sample_weight is not None:
+                np.testing.assert_array_equal(part.sample_weight, data.sample_weight[chosen])
+            with_pairs = np.unique(part.query[part.preferences.row])
+            assert part.n_queries_without_pairs == part.n_queries - with_pairs.size
+
+
+def test_a_part_of_neighbours_is_not_copied():
+    X, y, qid = make_ranking(100, 3, 5, 4)
+    part = RankingData(X, y, qid).part(np.arange(20, 60))
+    assert np.shares_memory(part.X, X)
 
 
 ODD_IDS = {
