@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import KFold
 
@@ -16,10 +17,12 @@ from linrank import (
     RankingData,
     SGDRanker,
 )
-from linrank._defaults import STRENGTH, choose_scale
+from linrank._defaults import STRENGTH, WrongPairs, all_in_order, choose_scale
 from linrank.engines import Facts, LocalEngine
 from linrank.losses import LOSSES
-from linrank.testing import make_ranking
+from linrank.metrics import pairwise_accuracy
+from linrank.testing import enumerate_pairs, loss_at, make_ranking, naive_accuracy
+from strategies import problems
 
 pytestmark = pytest.mark.smoke
 
@@ -203,6 +206,35 @@ def test_columns_of_an_engine_by_the_definition():
             size = np.sqrt((v @ dense**2) / (v @ (dense != 0)))
         np.testing.assert_allclose(columns.size, np.nan_to_num(size), rtol=1e-10)
         assert choose_scale(False, columns) is None
+
+
+@given(problem=problems())
+@settings(max_examples=150)
+def test_wrong_pairs_are_those_that_the_accuracy_misses(problem):
+    try:
+        data = RankingData(np.zeros((problem.y.size, 1)), problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    point = loss_at(WrongPairs(), problem.scores, data)
+    pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
+    assert 1 - point.value == pytest.approx(naive_accuracy(problem.scores, pairs), abs=1e-12)
+    assert point.sums.weight == pytest.approx(pairs.c.sum())
+    assert not np.any(point.gradient)
+    if "pairs" not in problem.options:
+        accuracy = pairwise_accuracy(problem.y, problem.scores, problem.qid, **problem.options)
+        assert 1 - point.value == pytest.approx(accuracy, abs=1e-12)
+
+
+def test_all_in_order_is_nearly_all():
+    X = np.arange(1000.0)[:, None]
+    for y, expected in ((X.ravel(), True), (-X.ravel(), False), (np.where(X < 3, X[::-1], X).ravel(), False)):
+        with LocalEngine(RankingData(X, y)) as engine:
+            assert all_in_order(engine, engine.scores(np.ones(1))) == expected
+    y = X.ravel().copy()
+    y[[0, 1]] = y[[1, 0]]  # one pair of half a million
+    with LocalEngine(RankingData(X, y)) as engine:
+        assert all_in_order(engine, engine.scores(np.ones(1)))
+        assert not all_in_order(engine, engine.scores(np.zeros(1)))  # ties count one half
 
 
 SETS = {"diabetes": load_diabetes, "breast_cancer": load_breast_cancer, "wine": load_wine}
