@@ -1,9 +1,9 @@
 """alpha and scale from the data: the rules themselves, and that the default is about as good as tuning."""
 
+import hypothesis
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import KFold
 
@@ -208,8 +208,8 @@ def test_columns_of_an_engine_by_the_definition():
         assert choose_scale(False, columns) is None
 
 
-@given(problem=problems())
-@settings(max_examples=150)
+@hypothesis.given(problem=problems())
+@hypothesis.settings(max_examples=150)
 def test_wrong_pairs_are_those_that_the_accuracy_misses(problem):
     try:
         data = RankingData(np.zeros((problem.y.size, 1)), problem.y, problem.qid, **problem.options)

@@ -8,7 +8,7 @@ from linrank import RankingData
 from linrank._defaults import choose_scale
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
-from linrank.losses import Hinge
+from linrank.losses import LOSSES, Hinge, HuberHinge, SquaredHinge
 from linrank.testing import loss_at, make_ranking
 from products import ProductsEngine, dot, transpose_dot
 
@@ -29,6 +29,28 @@ def test_value_and_gradient_by_hand(setting):
     point = objective.at(w)
     assert point.value == pytest.approx(loss.value + 0.05 * w @ w)
     np.testing.assert_allclose(point.gradient, scaled.T @ loss.gradient + 0.1 * w)
+
+
+@pytest.mark.parametrize("loss", [*LOSSES.values(), HuberHinge.of_width(0.1)], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("options", [{}, {"query_weighting": "queries"}, {"sample_weight": 0.5 + np.arange(300) % 3}])
+def test_the_value_at_zero_is_that_of_equal_scores(setting, loss, options):
+    _, engine, _ = setting
+    data = RankingData(engine.data.X, engine.data.y, engine.data.query, **options)
+    with ProductsEngine(data) as engine:
+        objective = Objective(engine, loss, 0.1)
+        expected = objective.at(np.zeros(6)).value
+        assert objective.value_at_zero == pytest.approx(expected, rel=1e-9)
+        assert engine.products == 0  # X 0 is known
+
+
+def test_another_loss_at_the_same_point_needs_no_product(setting):
+    _, engine, objective = setting
+    point = objective.at(np.linspace(-1, 1, 6))
+    before = engine.products
+    other = point.under(Objective(engine, SquaredHinge(), 0.3, objective.scale))
+    assert engine.products == before
+    fresh = other.objective.at(point.w)
+    assert (other.value, other.gradient.tobytes()) == (fresh.value, fresh.gradient.tobytes())
 
 
 def test_gradient_against_differences(setting):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from linrank import DataError, LinearRanker, RankingData, _rankings
-from linrank.engines import LocalEngine, matrix
+from linrank.engines import LocalEngine, local, matrix
 from linrank.losses import LOSSES
 from linrank.testing import make_ranking
 from products import dot, transpose_dot
@@ -167,6 +167,25 @@ def test_too_few_weights_and_scores_of_other_data_are_refused(loss):
         if LOSSES[loss].smooth:
             with pytest.raises(DataError, match="give one each"):
                 point.hessian_product(np.zeros(2))
+
+
+def test_the_cost_of_a_hessian_is_known_before_any_evaluation(monkeypatch):
+    X, y, qid = problem()
+    engine = LocalEngine(RankingData(X, y, qid))
+    assert engine.hessian_cost(LOSSES["hinge"]) is None  # it has none
+    assert engine.hessian_cost(LOSSES["squared_hinge"]) == pytest.approx(3.5 + 7 / 30)
+    assert engine.hessian_cost(LOSSES["logistic"]) == 7.0  # a product a column
+    chain = LocalEngine(RankingData(X, y, qid, preferences="chain"))
+    more = chain.data.preferences.n_members / 300
+    assert more > 1
+    assert chain.hessian_cost(LOSSES["squared_hinge"]) == pytest.approx(more * (3.5 + 7 / 30))
+    sparse = LocalEngine(RankingData(sp.csr_array(X), y, qid))
+    monkeypatch.setattr(local, "LARGEST_RANKING", 100)
+    assert engine.hessian_cost(LOSSES["squared_hinge"]) is None
+    assert engine.hessian_cost(LOSSES["logistic"]) == 7.0
+    monkeypatch.setattr(local, "MAX_HESSIAN", 6)
+    for one in (engine, sparse):
+        assert [one.hessian_cost(loss) for loss in LOSSES.values()] == [None] * len(LOSSES)
 
 
 @pytest.mark.smoke

@@ -1,4 +1,4 @@
-"""Counts of non-zeros by column and the check of CSR arrays against their definitions."""
+"""Counts of non-zeros by column, the check of CSR arrays and dot products against their definitions."""
 
 import numpy as np
 import pytest
@@ -42,3 +42,12 @@ def test_a_sound_csr_matrix_stays_within_its_data_and_its_columns(seed, n, d):
     sound = indptr[0] == 0 and indptr[-1] <= X.nnz and all(indptr[i] <= indptr[i + 1] for i in range(n))
     sound = sound and all(0 <= j < d for j in indices[: indptr[-1]])
     assert products.csr_is_sound(X.data, indices, indptr, d) == sound
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 40))
+def test_slope_and_size_are_dot_products(seed, n):
+    g, s, d = np.random.default_rng(seed).normal(size=(3, n))
+    slope, size = products.slope_and_size(g, s, d)
+    assert slope == pytest.approx(sum(a * b for a, b in zip(g, d, strict=True)), rel=1e-12, abs=1e-13)
+    assert size == pytest.approx(sum(abs(a * b) for a, b in zip(g, s, strict=True)), rel=1e-12)
+    assert products.slope_and_size(g, s, None) == (0.0, size)
