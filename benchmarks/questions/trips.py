@@ -1,0 +1,93 @@
+"""Trips to an engine: how often a solver asks rows that live elsewhere, an iteration; Hessian products apart.
+
+The engine is a sum of up to 7 parts, each with whole queries, behind a CountingEngine. Counted is what a fit asks of
+all rows. Samples are local: they are neither asked nor counted here, nor are the iterations on them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linrank import RankingData
+from linrank._objective import Objective
+from linrank._parts import split_queries
+from linrank.engines import LocalEngine, SumEngine
+from linrank.losses import LOSSES
+from linrank.solvers import SOLVERS
+from linrank.testing import CountingEngine
+from problems import load
+from results import FIT, fault, report
+
+SOURCES = (*FIT, "_parts.py")
+
+PROBLEMS = ("mq2008", "webis", "cadata")
+ALPHAS = (1e-2, 1e-4)
+PARTS = 7
+#: Loss and solver, and the most trips that an iteration may take in the mean over all problems.
+METHODS: dict[tuple[str, str], float | None] = {
+    ("squared_hinge", "newton"): 3.0,
+    ("hinge", "newton"): 3.0,
+    ("logistic", "newton"): 3.0,
+    ("hinge", "bundle"): 4.0,
+    ("squared_hinge", "cg"): None,
+    ("squared_hinge", "tron"): None,
+}
+#: Kinds of trips that have a column of their own, or none.
+APART = ("hessian_product", "sample", "draw")
+
+
+class Engine(CountingEngine):
+    """Counts trials on lines, too."""
+
+    trials = 0
+
+    def evaluate(self, loss: Any, s: Any, d: Any = None, t: float = 0.0, gradient: bool = False) -> Any:
+        """A trip; on a line where d is given."""
+        self.trials += d is not None
+        return super().evaluate(loss, s, d, t, gradient)
+
+
+def measure(name: str, data: RankingData, loss: str, solver: str, alpha: float) -> dict[str, Any]:
+    parts = [LocalEngine(part) for part in split_queries(data, PARTS)]
+    with Engine(SumEngine(parts)) as engine:
+        solution = SOLVERS[solver](max_iter=20_000).minimise(Objective(engine, LOSSES[loss], alpha))
+    if solution.status != "converged":
+        fault(f"{name}, {loss} by {solver}, alpha {alpha:g}: {solution.status}")
+    trips = {kind: n for kind, n in engine.trips.items() if kind not in APART}
+    return {
+        "data": name,
+        "parts": len(parts),
+        "loss": loss,
+        "solver": solver,
+        "alpha": alpha,
+        "iterations": solution.n_iter,
+        "trips an iteration": sum(trips.values()) / solution.n_iter,
+        "Hessian products an iteration": engine.trips["hessian_product"] / solution.n_iter,
+        "trials an iteration": engine.trials / solution.n_iter,
+        "kinds": ", ".join(f"{kind} {n}" for kind, n in sorted(trips.items())),
+    }
+
+
+def mean(rows: list[dict[str, Any]], loss: str, solver: str, limit: float | None) -> dict[str, Any]:
+    """Over the problems and alphas, each counting the same."""
+    here = [row for row in rows if (row["loss"], row["solver"]) == (loss, solver)]
+    columns = ("iterations", "trips an iteration", "Hessian products an iteration", "trials an iteration")
+    found = {column: float(np.mean([row[column] for row in here])) for column in columns}
+    trips = found["trips an iteration"]
+    if limit is not None and trips > limit:
+        fault(f"{loss} by {solver}: {trips:.2f} trips an iteration in the mean, {limit:g} are allowed")
+    return {"loss": loss, "solver": solver, **found, "limit": limit}
+
+
+def main() -> None:
+    data = {name: RankingData(*load(name)) for name in PROBLEMS}
+    rows = [
+        measure(name, given, loss, solver, alpha)
+        for name, given in data.items()
+        for loss, solver in METHODS
+        for alpha in ALPHAS
+    ]
+    report("trips", rows)
+    report("trips_mean", [mean(rows, *method, limit) for method, limit in METHODS.items()])
