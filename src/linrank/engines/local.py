@@ -157,7 +157,7 @@ class LocalEngine:
         w = self.checked(w)
         if not np.any(w):
             return LocalScores(np.zeros(self.data.preferences.n_members))
-        return LocalScores(self.to_members(self.matrix, w))
+        return LocalScores(self.dot(self.matrix, w))
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
@@ -183,19 +183,25 @@ class LocalEngine:
     def checked(self, w: FloatArray) -> FloatArray:
         """A vector over the features, as kernels take it."""
         if np.shape(w) != (self.data.n_features,):
-            raise DataError(f"There are weights of shape {np.shape(w)} for {self.data.n_features} features: give one each.")
+            raise DataError(
+                f"There are weights of shape {np.shape(w)} for {self.data.n_features} features: give one each."
+            )
         return np.ascontiguousarray(w, dtype=np.float64)
 
-    def to_members(self, matrix: Matrix, w: FloatArray) -> FloatArray:
+    def dot(self, matrix: Matrix, w: FloatArray) -> FloatArray:
         """X w in the members' order."""
-        s = np.empty(self.data.preferences.n_members)
         with self.work.lend() as work:
             rows = work.take("rows", self.data.n_rows, np.float64)
             self.map(lambda block: matrix.dot(w, block, rows), range(matrix.n_blocks))
-            self.map(lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]), self.blocks)
+            return self.to_members(rows)
+
+    def to_members(self, rows: FloatArray) -> FloatArray:
+        """Values of the rows in the members' order."""
+        s = np.empty(self.data.preferences.n_members)
+        self.map(lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]), self.blocks)
         return s
 
-    def to_features(self, matrix: Matrix, parts: list[FloatArray]) -> FloatArray:
+    def transpose_dot(self, matrix: Matrix, parts: list[FloatArray]) -> FloatArray:
         """X^T g, g given block by block in the members' order; blocks of rows are added in their order."""
         with self.work.lend() as work:
             rows = work.zeros("rows", self.data.n_rows, np.float64)
@@ -265,24 +271,27 @@ class LocalEvaluation:
 
     def gradient(self) -> FloatArray:
         """X^T g."""
-        return self.engine.to_features(self.engine.matrix, [point.gradient for point in self.points])
+        return self.engine.transpose_dot(self.engine.matrix, [point.gradient for point in self.points])
 
     def hessian_product(self, v: FloatArray, exact: bool = True) -> FloatArray:
         """X^T L X v; not exact: by X in float32."""
         matrix = self.engine.matrix if exact else self.engine.rounded()
-        V = self.engine.to_members(matrix, self.engine.checked(v))
+        return self._back(matrix, self.engine.dot(matrix, self.engine.checked(v)))
+
+    def _back(self, matrix: Matrix, V: FloatArray) -> FloatArray:
+        """X^T L V for a vector over the members."""
 
         def one(k: int) -> FloatArray:
             with self.engine.work.lend() as work:
                 return self._curvature(k).product(V[self.engine.blocks[k].members], work)
 
-        return self.engine.to_features(matrix, self.engine.map(one, range(len(self.points))))
+        return self.engine.transpose_dot(matrix, self.engine.map(one, range(len(self.points))))
 
     def hessian(self, scale: FloatArray | None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
         steps, X, d = self.loss.steps, self.engine.data.X, self.engine.data.n_features
         if steps is None:
-            return hessian_by_columns(self.hessian_product, d, scale)
+            return hessian_by_columns(lambda x: self._back(self.engine.matrix, self.engine.to_members(x)), X, scale)
 
         def one(block: Block) -> FloatArray:
             with self.engine.work.lend() as work:
@@ -304,7 +313,9 @@ class LocalEvaluation:
     def _curvature(self, block: int) -> Curvature:
         curvature = self.points[block].curvature
         if curvature is None:
-            raise ParameterError(f"The loss {self.loss.name!r} is not smooth, so it has no Hessian: use the bundle method.")
+            raise ParameterError(
+                f"The loss {self.loss.name!r} is not smooth, so it has no Hessian: use the bundle method."
+            )
         return curvature
 
 
