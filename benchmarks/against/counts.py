@@ -21,7 +21,7 @@ PLACES = tuple(
     for name in ("DenseMatrix", "SparseMatrix")
 )
 #: Module, class and method that builds an exact Hessian, of an engine with a `matrix` or of its evaluation: it reads X
-#: once, or does it by products, which are counted. A revision has one of them.
+#: once, beside products that are counted as such. A revision has one of them.
 HESSIANS = (
     ("linrank.engines.local", "LocalEngine", "hessian"),
     ("linrank.engines.local", "LocalEvaluation", "hessian"),
@@ -106,11 +106,9 @@ def _counted(original: Callable[..., Any], seen: dict[str, int], product: bool) 
 
 def _reading_once(original: Callable[..., Any], seen: dict[str, int]) -> Callable[..., Any]:
     def call(self: Any, *given: Any) -> Any:
-        products, matrix = seen["products"], self.matrix if hasattr(self, "matrix") else self.engine.matrix
-        answer = original(self, *given)
-        if seen["products"] == products:
-            seen["bytes"] += _bytes(matrix, 0, matrix.shape[0])
-        return answer
+        matrix = self.matrix if hasattr(self, "matrix") else self.engine.matrix
+        seen["bytes"] += _bytes(matrix, 0, matrix.shape[0])
+        return original(self, *given)
 
     return call
 
