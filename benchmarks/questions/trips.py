@@ -20,7 +20,7 @@ from linrank.testing import CountingEngine
 from problems import load
 from results import FIT, fault, report
 
-SOURCES = (*FIT, "_parts.py")
+SOURCES = FIT
 
 PROBLEMS = ("mq2008", "webis", "cadata")
 ALPHAS = (1e-2, 1e-4)
