@@ -52,11 +52,11 @@ def draw(data: RankingData, n_rows: int, first: int = 0, of: int | None = None) 
 def within_limit(X: Any, query: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The first of these rows that take at most MAX_BYTES, in whole queries where there are several."""
     if sp.issparse(X):
-        bytes_ = np.diff(X.indptr)[rows] * (X.data.itemsize + X.indices.itemsize) + X.indptr.itemsize
+        sizes = (X.indptr[rows + 1] - X.indptr[rows]) * (X.data.itemsize + X.indices.itemsize) + X.indptr.itemsize
+        n = int(np.searchsorted(np.cumsum(sizes), MAX_BYTES, side="right"))
     else:
-        bytes_ = np.full(rows.size, X.shape[1] * X.itemsize)
-    n = int(np.searchsorted(np.cumsum(bytes_), MAX_BYTES, side="right"))
-    if n == rows.size:
+        n = MAX_BYTES // max(1, X.shape[1] * X.itemsize)
+    if n >= rows.size:
         return rows
     whole = np.flatnonzero(query[rows[: n + 1]] != query[rows[n]])
     return rows[: whole[-1] + 1] if whole.size else rows[:n]
