@@ -115,7 +115,7 @@ def naive_loss(
     z, N = scores[pairs.winner] - scores[pairs.loser], pairs.c.sum()
     pull = pairs.c * slope(z) / N
     gradient: Any = np.bincount(pairs.winner, pull, scores.size) - np.bincount(pairs.loser, pull, scores.size)
-    return NaiveLoss(float(pairs.c @ phi(z) / N), gradient)
+    return NaiveLoss(float(np.sum(pairs.c * phi(z)) / N), gradient)
 
 
 def naive_laplacian(second: Callable[[FloatArray], FloatArray], scores: FloatArray, pairs: Pairs) -> FloatArray:
