@@ -20,8 +20,8 @@ from ._preferences import FloatArray
 from ._progress import PathProgress
 from ._threads import map_in_threads
 from .engines import open_engine
-from .engines.matrix import score_rows
 from .engines.local import overflow_ignored
+from .engines.matrix import score_rows
 from .metrics import Metric, parse
 from .metrics._names import OVER_PREFERENCES
 from .metrics._pairs import TIE_VALUE, accuracy_of

@@ -24,19 +24,18 @@ def test_local():
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_local_on_several_threads(n_jobs):
-    large = [name for name in engine_cases() if "giant" in name or "thousands" in name or "cache" in name]
-    check_engine(lambda data: LocalEngine(data, n_jobs), cases=[*engine_cases()[:21:4], *large[::2]])
-    check_engine(lambda data: LocalEngine(data, n_jobs), cases=["more than a cache holds"])
+    large = ["more than a cache holds", "a giant sparse query", "a giant query of two levels"]
+    check_engine(lambda data: LocalEngine(data, n_jobs), cases=[*engine_cases()[n_jobs::6], *large[: n_jobs]])
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 7])
 def test_sum(n_parts):
-    check_engine(sum_of(n_parts), cases=None if n_parts == 7 else 3)
+    check_engine(sum_of(n_parts), cases=2 if n_parts == 7 else 4)
 
 
 def test_sum_of_parts_that_work_at_once():
     make = sum_of(3)
-    check_engine(lambda data: SumEngine(make(data).engines, at_once=True), cases=7)
+    check_engine(lambda data: SumEngine(make(data).engines, at_once=True), cases=9)
 
 
 @pytest.mark.parametrize("n_bytes", [500, 2000, 7000])
