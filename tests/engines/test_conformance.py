@@ -25,7 +25,7 @@ def test_local():
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_local_on_several_threads(n_jobs):
     large = ["more than a cache holds", "a giant sparse query", "a giant query of two levels"]
-    check_engine(lambda data: LocalEngine(data, n_jobs), cases=[*engine_cases()[n_jobs::6], *large[: n_jobs]])
+    check_engine(lambda data: LocalEngine(data, n_jobs), cases=[*engine_cases()[n_jobs::6], *large[:n_jobs]])
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 7])
@@ -89,9 +89,9 @@ class HalfTheHessian(LocalEngine):
         return point
 
 
-class ScoresInFloat32(LocalEngine):
-    def to_members(self, matrix, w):
-        return super().to_members(matrix, w).astype(np.float32).astype(np.float64)
+class WeightsInFloat32(LocalEngine):
+    def scores(self, w):
+        return super().scores(w.astype(np.float32).astype(np.float64))
 
 
 class ForgetsWeights(LocalEngine):
@@ -138,8 +138,8 @@ def drops_a_part(data):
         (LetsRowsOut, SMALL, r"gradient lets out an array of shape \(90,\)"),
         (NeverTheSame, SMALL, "the gradient.* has other bits, asked twice"),
         (HalfTheHessian, SMALL, "Hessian is not the sum over all pairs"),
-        (ScoresInFloat32, SMALL, "is not the sum over all pairs"),
-        (ScoresInFloat32, "thousands of queries", "is not the local engine's"),
+        (WeightsInFloat32, SMALL, "is not the sum over all pairs"),
+        (WeightsInFloat32, "thousands of queries", "is not the local engine's"),
         (ForgetsWeights, "row weights", r"columns\(\).mean is off"),
         (DrawsTheFirstRows, "thousands of queries", "differs from the local engine's in its X"),
         (SwallowsInterrupts, SMALL, "an interrupt does not come out"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -183,10 +184,10 @@ def _bytes(data: RankingData) -> int:
     return int(X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes)
 
 
-def _compared(a: RankingData, b: RankingData) -> list[tuple[str, object, object]]:
+def _compared(a: RankingData, b: RankingData) -> list[tuple[str, Any, Any]]:
     """What two data sets are compared by."""
     dense = [data.X.toarray() if sp.issparse(data.X) else data.X for data in (a, b)]
-    found: list[tuple[str, object, object]] = [("X", *dense), ("type", a.X.dtype, b.X.dtype)]
+    found: list[tuple[str, Any, Any]] = [("X", *dense), ("type", a.X.dtype, b.X.dtype)]
     for name in ("y", "query", "query_ids", "sample_weight"):
         found.append((name, getattr(a, name), getattr(b, name)))
     for name in ("row", "ranking_ptr", "level_ptr", "ranking_levels", "u", "v", "n_pairs"):
@@ -226,7 +227,8 @@ class InterruptedLoss(Hinge):
 
     def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
         """Press it."""
-        raise KeyboardInterrupt
+        _press()
+        return super().at(scores, rankings, work)
 
 
 def _check_interrupts(make_engine: MakeEngine, problem: Problem) -> None:
@@ -250,12 +252,16 @@ def _check_interrupts(make_engine: MakeEngine, problem: Problem) -> None:
 
 def _interrupted(make_engine: MakeEngine, problem: Problem, loss: Loss) -> tuple[bool, BaseException | None]:
     """Whether the engine answered before it was interrupted, and what came out of it."""
-    answered = False
+    answered, came = False, None
     try:
         with make_engine(problem.data) as engine:
             engine.evaluate(loss, engine.scores(problem.w), gradient=True).gradient()
             answered = True
-            raise KeyboardInterrupt
+            _press()
     except BaseException as error:
-        return answered, error
-    return answered, None
+        came = error
+    return answered, came
+
+
+def _press() -> None:
+    raise KeyboardInterrupt

@@ -127,8 +127,11 @@ def _check_line(loss: Loss, s: FloatArray, direction: FloatArray, rankings: Rank
         there = loss.at(s + t * direction, rankings, Work())
         slack = rtol * (rankings.weight + abs(here.sums.value)) + _errors(here.sums, there.sums)
         slack += t * np.abs(direction).max() * (here.sums.gradient_error + there.sums.gradient_error)
+        middle = loss.at(s + 0.5 * t * direction, rankings, Work()).sums
+        room = slack + middle.error
+        assert middle.value <= 0.5 * (here.sums.value + there.sums.value) + room, "the value is not convex"
         rise = there.sums.value - here.sums.value
-        assert rise >= t * here.gradient @ direction - slack, "the value lies below its tangent: it is not convex"
+        assert rise >= t * here.gradient @ direction - slack, "the gradient is not that of the value"
         assert rise <= t * there.gradient @ direction + slack, "the gradient is not that of the value"
 
 
@@ -176,6 +179,7 @@ def _check_memory(loss: Loss, s: FloatArray, rankings: Rankings) -> None:
     given = [s, *(array for array in vars(rankings).values() if isinstance(array, np.ndarray))]
     kept = [array.copy() for array in given]
     clean, work, other = loss.at(s, rankings, Work()), SpoiltWork(), SpoiltWork()
+    _assert_unchanged(given, kept)
     point = loss.at(s, rankings, work)
     _assert_same(clean, point, "the answer depends on what scratch memory held before")
     work.spoil()
@@ -186,6 +190,10 @@ def _check_memory(loss: Loss, s: FloatArray, rankings: Rankings) -> None:
         other.spoil()
         assert np.array_equal(wanted, found), "the curvature keeps scratch memory, which is lent"
         assert np.array_equal(wanted, point.curvature.product(v, work)), "products of the curvature are not repeatable"
+    _assert_unchanged(given, kept)
+
+
+def _assert_unchanged(given: list[NDArray[Any]], kept: list[NDArray[Any]]) -> None:
     for array, before in zip(given, kept, strict=True):
         assert np.array_equal(array, before), "the scores or the rankings given were changed"
 
@@ -198,7 +206,7 @@ def _assert_same(one: LossPoint, other: LossPoint, message: str) -> None:
 def _check_curvature(loss: Loss, rng: np.random.Generator, rankings: Rankings, rtol: float) -> None:
     if not loss.smooth:
         return
-    s = GRID * rng.integers(-8, 9, rankings.n_members)
+    s: FloatArray = GRID * rng.integers(-8, 9, rankings.n_members).astype(np.float64)
     curvature = loss.at(s, rankings, Work()).curvature
     assert curvature is not None
     a, b = rng.uniform(-1.0, 1.0, (2, s.size))
