@@ -18,6 +18,10 @@ def sum_of(n_parts):
     return lambda data: SumEngine([LocalEngine(part) for part in split_queries(data, n_parts)])
 
 
+def sum_of_sums(data):
+    return SumEngine([sum_of(3)(part) for part in split_queries(data, 2)])
+
+
 def test_local():
     check_engine(LocalEngine)
 
@@ -39,10 +43,12 @@ def test_sum_of_parts_that_work_at_once():
 
 
 @pytest.mark.parametrize("n_bytes", [500, 2000, 7000])
-@pytest.mark.parametrize("make", [LocalEngine, sum_of(2), sum_of(7)], ids=["local", "2 parts", "7 parts"])
+@pytest.mark.parametrize(
+    "make", [LocalEngine, sum_of(2), sum_of(7), sum_of_sums], ids=["local", "2 parts", "7 parts", "sums"]
+)
 def test_samples_are_the_same_where_they_would_be_too_large(make, n_bytes, monkeypatch):
     monkeypatch.setattr(_parts, "MAX_BYTES", n_bytes)
-    check_engine(make, cases=["thousands of queries", "stored as float32 CSR", "row weights"])
+    check_engine(make, cases=["thousands of queries", "stored as CSR with long indices", "row weights"])
 
 
 def test_unknown_cases_are_refused():
@@ -86,6 +92,15 @@ class HalfTheHessian(LocalEngine):
         point = super().evaluate(*args, **kwargs)
         whole = point.hessian
         point.hessian = lambda scale: np.triu(whole(scale))
+        return point
+
+
+class ProductsInFloat32(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.hessian_product = lambda v, exact=True, product=point.hessian_product: (
+            product(v).astype(np.float32).astype(np.float64)
+        )
         return point
 
 
@@ -138,6 +153,8 @@ def drops_a_part(data):
         (LetsRowsOut, SMALL, r"gradient lets out an array of shape \(90,\)"),
         (NeverTheSame, SMALL, "the gradient.* has other bits, asked twice"),
         (HalfTheHessian, SMALL, "Hessian is not the sum over all pairs"),
+        (ProductsInFloat32, SMALL, "the Hessian product is not the sum over all pairs"),
+        (ProductsInFloat32, "a giant query of two levels", "the Hessian product is not the local engine's"),
         (WeightsInFloat32, SMALL, "is not the sum over all pairs"),
         (WeightsInFloat32, "thousands of queries", "is not the local engine's"),
         (ForgetsWeights, "row weights", r"columns\(\).mean is off"),

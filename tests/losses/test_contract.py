@@ -15,11 +15,27 @@ OWN = [*LOSSES.values(), *(HuberHinge.of_width(mu) for mu in (0.5, 0.05, 1e-3)),
 @pytest.mark.parametrize("loss", OWN, ids=repr)
 def test_own_losses_keep_the_contract(loss, seed):
     check_loss(loss, seed)
-    check_loss(loss, seed, weights=False)
+    check_loss(loss, seed, longest=1300)
+    check_loss(loss, seed, longest=1300, weights=False)
 
 
 def test_pair_rsvm_keeps_the_contract():
     check_loss(PairHinge(), weights=False)
+
+
+class Duck:
+    """A loss that is no subclass of Loss."""
+
+    name, smooth = "duck", False
+
+    def at(self, scores, rankings, work):
+        return Hinge().at(scores, rankings, work)
+
+
+def test_anybodys_class_may_be_a_loss():
+    check_loss(Duck())
+    with pytest.raises(AssertionError, match="is no loss"):
+        check_loss(3)
 
 
 @dataclass(frozen=True)
