@@ -120,7 +120,7 @@ class SumEngine:
         if not drawn:
             return None
         data = RankingData.joined(drawn)
-        kept = within_limit(data.X, data.query, np.arange(data.n_rows))
+        kept = within_limit(data.X, data.query, np.arange(data.n_rows), one_more=of is not None)
         return data if kept.size == data.n_rows else data.part(kept)
 
     def sample(self, n_rows: int) -> LocalEngine | None:
