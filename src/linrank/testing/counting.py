@@ -164,8 +164,6 @@ class CountingEvaluation:
 
 
 def _numbers(sums: Sums) -> Sums:
-    for field in fields(sums):
-        if field.name != "hinge":
-            number = getattr(sums, field.name)
-            assert isinstance(number, float), f"Sums.{field.name} is a {type(number).__name__}, not a float"
+    for name, number in sums._asdict().items():
+        assert name == "hinge" or isinstance(number, float), f"Sums.{name} is a {type(number).__name__}, not a float"
     return sums
