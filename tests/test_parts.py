@@ -257,5 +257,5 @@ def test_within_the_limit_are_whole_queries():
     with pytest.MonkeyPatch.context() as patch:
         for n, kept in ((80, 10), (79, 6), (55, 6), (48, 6), (47, 3), (24, 3), (16, 2), (8, 1)):
             patch.setattr(_parts, "MAX_BYTES", n)
-            assert within_limit(X, query, np.arange(10), is_part=False).size == kept, n
-            assert within_limit(X, query, np.arange(10), is_part=True).size == min(10, n // 8 + 1), n
+            assert within_limit(X, query, np.arange(10)).size == kept, n
+            assert within_limit(X, query, np.arange(10), one_more=True).size == min(10, n // 8 + 1), n

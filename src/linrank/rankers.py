@@ -237,7 +237,7 @@ class LinearRanker(LinearPredictor):
             raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
-        if not isinstance(self.solver, Solver) or isinstance(self.solver, type):
+        if isinstance(self.solver, (str, type)) or not isinstance(self.solver, Solver):
             check_choice("solver", self.solver, ("auto", *SOLVERS))
         if not loss.smooth and self._needs_smooth(loss):
             raise ParameterError(
