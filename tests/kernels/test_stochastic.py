@@ -108,7 +108,7 @@ def make(kind, seed, n=12, d=4):
     return np.asfortranarray(X) if kind == "F" else X
 
 
-def check_step_by_step(kind, rule, pairs, scale=None, start=None, average=False, seed=0, d=4):
+def check_step_by_step(kind, rule, pairs, scale=None, start=None, average=False, seed=0, d=4, to_the_kink=False):
     X = make(kind, seed, d=d)
     dense = (X.toarray() if sp.issparse(X) else X).astype(np.float64)
     scale = np.ones(dense.shape[1]) if scale is None else scale
@@ -118,7 +118,10 @@ def check_step_by_step(kind, rule, pairs, scale=None, start=None, average=False,
     t, total = descent.t, np.zeros(w.size)
     sampler = Given(pairs)
     for n, (i, j) in enumerate(pairs):
-        w = TWINS[rule.rule](rule, w, (dense[i] - dense[j]) / scale, t + n + 1)
+        x = (dense[i] - dense[j]) / scale
+        if to_the_kink and rule.loss == "hinge" and abs(w @ x - 1) < 1e-9:
+            return  # as passive-aggressive steps leave a pair: rounding decides whether the next step is taken
+        w = TWINS[rule.rule](rule, w, x, t + n + 1)
         total += w
         descent.run(rule, X, metric, sampler, 1)
         wanted = total / (n + 1) if average else w
@@ -167,7 +170,7 @@ def test_random_steps(seed, case, kind, average):
     name, loss, decay = case
     alpha = float(10.0 ** rng.uniform(-4, 0.5))
     rule = StepRule(name, loss, alpha, C=float(10.0 ** rng.uniform(-2, 1)), decay=decay, switch=9)
-    check_step_by_step(kind, rule, rng.integers(0, 12, (20, 2)), average=average, seed=seed)
+    check_step_by_step(kind, rule, rng.integers(0, 12, (20, 2)), average=average, seed=seed, to_the_kink=True)
 
 
 @pytest.mark.parametrize("kind", ["C", "csr"])
