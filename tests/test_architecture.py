@@ -13,15 +13,16 @@ SOURCE = Path(linrank.__file__).parent
 #: From the bottom up; a module imports from its own layer or from those before it.
 LAYERS = [
     ["_text"],
-    ["_errors", "_files", "_once", "_threads"],
+    ["_errors", "_files", "_once", "_threads", "_work"],
     ["kernels"],
     ["_preferences"],
     ["_checks", "_rankings"],
     ["_labels", "_row_counts"],
     ["_data", "summation"],
-    ["_missing"],
+    ["_missing", "_parts"],
+    ["metrics"],
     ["losses"],
-    ["engines", "metrics"],
+    ["engines"],
     ["_objective", "_defaults"],
     ["_smoothing"],
     ["solvers"],
@@ -72,9 +73,42 @@ def test_imports_go_one_way():
             assert HEIGHT[target] <= HEIGHT[home], f"{path.name} ({home}) imports {target}"
 
 
+#: Draw pairs instead of summing: they see rows, and are no exact solvers.
+STOCHASTIC = {"stochastic.py", "_samplers.py"}
+
+
 def test_solvers_never_see_data_or_engines():
     for path in (SOURCE / "solvers").glob("*.py"):
-        assert imports(path) <= {"solvers", "_errors", "_objective", "_smoothing", "_preferences", "kernels"}, path.name
+        allowed = {"solvers", "_errors", "_objective", "_smoothing", "_preferences"}
+        assert imports(path) <= allowed | ({"kernels"} if path.name in STOCHASTIC else set()), path.name
+
+
+def test_the_objective_and_the_exact_solvers_see_vectors_alone():
+    """Neither kernels nor kinds of matrices, and of scipy only lapack: rows stay in their engine."""
+    exact = {path for path in (SOURCE / "solvers").glob("*.py") if path.name not in STOCHASTIC}
+    assert len(exact) >= 10
+    for path in (SOURCE / "_objective.py", SOURCE / "_smoothing.py", *exact):
+        for line in path.read_text().splitlines():
+            if re.search(r"scipy|issparse|kernels|\bdata\.X\b", line):
+                assert line.startswith("from scipy.linalg.lapack import "), f"{path.name}: {line}"
+    assert imports(SOURCE / "_objective.py") <= {"_once", "_preferences", "engines", "losses"}
+
+
+def test_the_objective_knows_the_contract_of_engines_alone():
+    names = {
+        (node.module, alias.name)
+        for node in ast.walk(ast.parse((SOURCE / "_objective.py").read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("engines")
+        for alias in node.names
+    }
+    assert names <= {("engines.base", name) for name in ("Engine", "Evaluation", "Scores")}
+
+
+def test_nothing_reaches_around_the_engine():
+    """Losses, solvers and rankers never read rows: what they ask of data is in the engine's contract."""
+    homes = [*(SOURCE / "losses").glob("*.py"), SOURCE / "rankers.py", SOURCE / "_defaults.py", SOURCE / "_cv.py"]
+    for path in homes:
+        assert not re.search(r"\bdata\.X\b", path.read_text()), path.name
 
 
 def test_public_names():

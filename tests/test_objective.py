@@ -9,36 +9,23 @@ from linrank._defaults import choose_scale
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge
-from linrank.testing import make_ranking
-
-
-class CountingEngine(LocalEngine):
-    """Counts products with X."""
-
-    products = 0
-
-    def dot(self, w):
-        self.products += 1
-        return super().dot(w)
-
-    def transpose_dot(self, g):
-        self.products += 1
-        return super().transpose_dot(g)
+from linrank.testing import loss_at, make_ranking
+from products import ProductsEngine, dot, transpose_dot
 
 
 @pytest.fixture
 def setting():
     X, y, qid = make_ranking(300, 6, 5, None, seed=1)
     data = RankingData(X, y, qid)
-    with CountingEngine(data) as engine:
-        yield X, engine, Objective(engine, Hinge(), 0.1, 6, scale=np.arange(1.0, 7.0))
+    with ProductsEngine(data) as engine:
+        yield X, engine, Objective(engine, Hinge(), 0.1, scale=np.arange(1.0, 7.0))
 
 
 def test_value_and_gradient_by_hand(setting):
     X, engine, objective = setting
     w = np.linspace(-1, 1, 6)
     scaled = X / np.arange(1.0, 7.0)
-    loss = Hinge().at(scaled @ w, engine.data)
+    loss = loss_at(Hinge(), scaled @ w, engine.data)
     point = objective.at(w)
     assert point.value == pytest.approx(loss.value + 0.05 * w @ w)
     np.testing.assert_allclose(point.gradient, scaled.T @ loss.gradient + 0.1 * w)
@@ -59,17 +46,22 @@ def test_line_agrees_with_points_and_needs_no_product(setting):
     w, d = np.linspace(-1, 1, 6), np.linspace(2, -1, 6)
     point = objective.at(w)
     before = engine.products
-    line = point.along(d)
+    line, points = point.along(d), []
     assert engine.products == before + 1
     for t in (0.0, 0.3, 1.0, 2.5):
-        value, slope, curvature = line.at(t)
+        value, slope = line.at(t)
         there = line.point(t)
         assert engine.products == before + 1
-        assert curvature is None
-        exact = Objective(LocalEngine(engine.data), Hinge(), 0.1, 6, objective.scale).at(w + t * d)
+        exact = Objective(LocalEngine(engine.data), Hinge(), 0.1, objective.scale).at(w + t * d)
         assert value == pytest.approx(exact.value, rel=1e-12)
         assert slope == pytest.approx(exact.gradient @ d, rel=1e-9)
-        np.testing.assert_allclose(there.scores, exact.scores, rtol=1e-9, atol=1e-12)
+        found, known = (point.evaluation.scores.values for point in (there, exact))
+        np.testing.assert_allclose(found, known, rtol=1e-9, atol=1e-12)
+        assert there.value == pytest.approx(value, rel=1e-14)
+        points.append((there, exact))
+    for there, exact in points:
+        np.testing.assert_allclose(there.gradient, exact.gradient, rtol=1e-9)
+    assert engine.products == before + 1 + len(points)
     assert line.slope == pytest.approx(point.gradient @ d, rel=1e-12)
 
 
@@ -102,10 +94,10 @@ def test_products_agree_for_every_kind_of_matrix(kind):
     for n_jobs in (1, 2, 4):
         with LocalEngine(RankingData(X, y), n_jobs) as engine:
             assert engine.matrix.n_blocks > 1 or kind.startswith("csr")
-            np.testing.assert_allclose(engine.dot(w), exact @ w, rtol=1e-12, atol=1e-12)
-            np.testing.assert_allclose(engine.transpose_dot(g), exact.T @ g, rtol=1e-11, atol=1e-11)
+            np.testing.assert_allclose(dot(engine, w), exact @ w, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(transpose_dot(engine, g), exact.T @ g, rtol=1e-11, atol=1e-11)
             np.testing.assert_allclose(engine.columns().deviation, exact.std(axis=0), rtol=1e-10)
-            bits.append((engine.dot(w).tobytes(), engine.transpose_dot(g).tobytes()))
+            bits.append((dot(engine, w).tobytes(), transpose_dot(engine, g).tobytes()))
     assert bits[0] == bits[1] == bits[2]
 
 

@@ -6,6 +6,7 @@ that holds the later queries of a data set knows, from the number of rows before
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from numpy.typing import NDArray
 from ._data import RankingData
 from .kernels.ordering import group_rows
 
-#: A sample is made of runs of so many rows, or of the queries that begin in them: data on disk is read in runs.
-RUN = 16
-#: A query with more than this share of a sample's rows is sampled itself.
-LARGEST_SHARE = 0.25
+#: Queries of up to so many rows are sampled whole; of longer ones a sample has at least so many rows,
+WHOLE = 32
+#: in runs of so many: data on disk is read in runs.
+RUN = 8
 #: Bytes of X in a sample at most.
 MAX_BYTES = 64 << 20
 #: A sample has at most one in so many of the rows, or all of them would cost little more.
@@ -31,11 +32,11 @@ def split_queries(data: RankingData, n_parts: int) -> list[RankingData]:
     wanted = np.arange(1, n_parts) * (data.n_rows / n_parts)
     cuts = np.unique(np.r_[0, ptr[np.searchsorted(ptr, wanted)], data.n_rows])
     rows = np.arange(data.n_rows) if row is None else row
-    return [data.part(rows[first:last]) for first, last in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [data.part(rows[first:last]) for first, last in itertools.pairwise(cuts)]
 
 
 def draw(data: RankingData, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
-    """About n_rows rows, in whole queries (or in runs of rows of a giant one), always the same; None: not worth it.
+    """About n_rows rows, in whole queries (or in runs of rows of long ones), always the same; None: not worth it.
 
     The data holds rows number first, first + 1, ... of `of`: drawn are those that would be drawn from all of them.
     """
@@ -43,7 +44,7 @@ def draw(data: RankingData, n_rows: int, first: int = 0, of: int | None = None) 
     if FEWEST * n_rows > total:
         return None
     row, ptr = group_rows(data.query, data.n_queries)
-    places = _places(ptr, first, _runs(n_rows, total), LARGEST_SHARE * n_rows)
+    places = _places(ptr, first, n_rows / total)
     rows = places if row is None else row[places]
     return data.part(within_limit(data.X, data.query, rows))
 
@@ -61,30 +62,29 @@ def within_limit(X: Any, query: NDArray[np.int64], rows: NDArray[np.int64]) -> N
     return rows[: whole[-1] + 1] if whole.size else rows[:n]
 
 
-def _runs(n_rows: int, total: int) -> NDArray[np.int64]:
-    """Where runs begin: one at random in each of as many equal stretches of the rows, always the same."""
-    n_runs = max(1, n_rows // RUN)
-    stretch = total / n_runs
-    jitter = np.random.default_rng(0).random(n_runs) * max(stretch - RUN, 0.0)
-    begin: NDArray[np.int64] = (np.arange(n_runs) * stretch + jitter).astype(np.int64)
-    return begin
+def _places(ptr: NDArray[np.int64], first: int, share: float) -> NDArray[np.int64]:
+    """Places, by query, of the rows drawn from queries ptr: about that share of them.
 
-
-def _places(ptr: NDArray[np.int64], first: int, runs: NDArray[np.int64], giant: float) -> NDArray[np.int64]:
-    """Rows of the queries ptr that are drawn: whole queries that begin in a run, and of giant ones their rows in runs.
-
-    Rows are counted from 0 here, and from `first` in the runs.
+    As many queries as can be, each with at least WHOLE rows or all it has: more queries tell more than longer ones, but
+    a few rows of a query have hardly a pair. Chance depends on where a query begins among all rows, and on that alone.
     """
-    size = np.diff(ptr)
-    begin = first + ptr[:-1]
-    run = np.searchsorted(runs, begin, side="right") - 1
-    inside = (run >= 0) & (begin < runs[np.maximum(run, 0)] + RUN)
-    chosen = np.zeros(ptr[-1] + 1, dtype=np.int64)
-    whole = inside & (size <= giant)
-    np.add.at(chosen, ptr[:-1][whole], 1)
-    np.add.at(chosen, ptr[1:][whole], -1)
-    drawn = np.cumsum(chosen[:-1]) > 0
-    for q in np.flatnonzero(size > giant):
-        here = (runs[:, None] + np.arange(RUN)).ravel() - first
-        drawn[here[(here >= ptr[q]) & (here < ptr[q + 1])]] = True
-    return np.flatnonzero(drawn)
+    size, begin = np.diff(ptr), ptr[:-1]
+    wanted = np.minimum(size, np.maximum(share * size, WHOLE))  # rows of a query, if it is drawn
+    drawn = np.flatnonzero(_chance(first + begin) * wanted < share * size)
+    n_runs = np.where(wanted[drawn] < size[drawn], np.ceil(wanted[drawn] / RUN), 1.0).astype(np.int64)
+    of = np.repeat(drawn, n_runs)  # the query of each run
+    number = np.arange(of.size) - np.repeat(np.cumsum(n_runs) - n_runs, n_runs)
+    stretch = size[of] / np.repeat(n_runs, n_runs)
+    length = np.minimum(np.where(wanted[of] < size[of], RUN, size[of]), stretch.astype(np.int64))
+    start = begin[of] + (number * stretch).astype(np.int64)
+    start += (_chance(first + start) * (stretch - length)).astype(np.int64)
+    places = np.repeat(start - (np.cumsum(length) - length), length) + np.arange(length.sum())
+    return np.asarray(places, dtype=np.int64)
+
+
+def _chance(number: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Numbers between 0 and 1 that look random: SplitMix64's, always the same."""
+    z = (number.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))).astype(np.float64) / 2.0**64

@@ -282,9 +282,7 @@ class LinearRanker(LinearPredictor):
             return replace(self._solution, w=w)
         return w
 
-    def _keep(
-        self, facts: Facts, solution: Solution, scale: FloatArray | None, risk_key: Any, with_qid: bool
-    ) -> None:
+    def _keep(self, facts: Facts, solution: Solution, scale: FloatArray | None, risk_key: Any, with_qid: bool) -> None:
         self.scale_ = np.ones(facts.features) if scale is None else scale
         self.coef_ = solution.w / self.scale_
         self.objective_ = solution.value

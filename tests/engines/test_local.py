@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linrank import DataError, LinearRanker, RankingData
-from linrank.engines import LocalEngine, _matrix
+from linrank import DataError, LinearRanker, RankingData, _rankings
+from linrank.engines import LocalEngine, matrix
 from linrank.losses import LOSSES
 from linrank.testing import make_ranking
+from products import dot, transpose_dot
 
 KINDS = {
     "C": np.ascontiguousarray,
@@ -28,8 +29,9 @@ def _long_indices(X):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Many blocks and pieces even of small matrices."""
-    monkeypatch.setattr(_matrix, "BLOCK_ENTRIES", 64)
-    monkeypatch.setattr(_matrix, "PIECE_ENTRIES", 16)
+    monkeypatch.setattr(matrix, "BLOCK_ENTRIES", 64)
+    monkeypatch.setattr(matrix, "PIECE_ENTRIES", 16)
+    monkeypatch.setattr(_rankings, "BLOCK_MEMBERS", 16)
 
 
 def problem():
@@ -44,8 +46,8 @@ def problem():
 @pytest.mark.parametrize("streamed", [False, True])
 def test_products_norms_and_scales(kind, n_jobs, streamed, small_blocks, monkeypatch):
     if streamed:
-        monkeypatch.setattr(_matrix, "STREAMED_BYTES", 0)
-        monkeypatch.setattr(_matrix, "STREAMED_COLUMNS", 0)
+        monkeypatch.setattr(matrix, "STREAMED_BYTES", 0)
+        monkeypatch.setattr(matrix, "STREAMED_COLUMNS", 0)
     X, y, qid = problem()
     given = KINDS[kind](X)
     exact = given.toarray().astype(float) if sp.issparse(given) else given.astype(float)
@@ -53,8 +55,9 @@ def test_products_norms_and_scales(kind, n_jobs, streamed, small_blocks, monkeyp
     w, g, unit = rng.standard_normal(7), rng.standard_normal(300), rng.uniform(0.5, 2, 7)
     with LocalEngine(RankingData(given, y, qid), n_jobs) as engine:
         assert engine.matrix.n_blocks > 1
-        np.testing.assert_allclose(engine.dot(w), exact @ w, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(engine.transpose_dot(g), g @ exact, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(dot(engine, w), exact @ w, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(engine.scores(w).values, dot(engine, w)[engine.data.preferences.row], rtol=0)
+        np.testing.assert_allclose(transpose_dot(engine, g), g @ exact, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(engine.columns().deviation, exact.std(axis=0), rtol=1e-12)
         assert engine.largest_row(None) == pytest.approx(np.linalg.norm(exact, axis=1).max())
         assert engine.largest_row(unit) == pytest.approx(np.linalg.norm(exact / unit, axis=1).max())
@@ -67,9 +70,15 @@ def test_same_bits_for_any_number_of_threads(loss, kind, small_blocks):
     answers = []
     for n_jobs in (1, 2, 5):
         with LocalEngine(RankingData(KINDS[kind](X), y, qid), n_jobs) as engine:
-            scores = engine.dot(np.arange(7.0))
-            point = engine.loss_at(LOSSES[loss], scores)
-            answers.append((scores.tobytes(), point.value, engine.transpose_dot(point.gradient).tobytes()))
+            assert len(engine.blocks) > 1
+            scores, d = engine.scores(np.arange(7.0)), engine.scores(np.ones(7))
+            here, there = engine.evaluate(LOSSES[loss], scores), engine.evaluate(LOSSES[loss], scores, d, 0.3)
+            arrays = [scores.values, there.scores.values, here.gradient(), there.gradient(), here.outer("queries")]
+            if LOSSES[loss].smooth:
+                arrays.append(here.hessian_product(np.ones(7)))
+            if engine.hessian_cost(LOSSES[loss]) is not None:
+                arrays.append(here.hessian(None))
+            answers.append((here.sums, there.sums, *(array.tobytes() for array in arrays)))
     assert answers[0] == answers[1] == answers[2]
 
 
@@ -80,14 +89,14 @@ def test_a_sample_knows_its_pairs_and_shares_what_threads_there_are(n_jobs):
         part = engine.sample(60)
         assert part._pool is engine._pool
         assert (part._pool is None) == (n_jobs == 1)  # so little is done in the calling thread
-        assert part.data.n_rows == 60
+        assert part.data.n_rows == 48  # in three runs, as queries are longer
         assert 0 < part.data.preferences.n_pairs < engine.data.preferences.n_pairs
         assert engine.sample(200) is None  # not worth it
 
 
 @pytest.mark.parametrize("n_features", [7, 70_000])
 def test_rounded_products_are_those_of_float32(n_features, monkeypatch):
-    monkeypatch.setattr(_matrix, "ROUNDED_ENTRIES", 1)
+    monkeypatch.setattr(matrix, "ROUNDED_ENTRIES", 1)
     X, y, qid = problem()
     X = sp.csr_array((X[X != 0], np.nonzero(X)), shape=(300, n_features))
     X.indices[:] += n_features - 7
@@ -96,37 +105,36 @@ def test_rounded_products_are_those_of_float32(n_features, monkeypatch):
     with LocalEngine(RankingData(X, y, qid), 2) as engine:
         rounded = engine.rounded()
         assert rounded is engine.rounded()  # made once
-        assert rounded.matrix.data.dtype == np.float32
-        assert rounded.matrix.indices.dtype == (np.uint16 if n_features == 7 else X.indices.dtype)
+        assert rounded.data.dtype == np.float32
+        assert rounded.indices.dtype == (np.uint16 if n_features == 7 else X.indices.dtype)
         exact = X.astype(np.float32).astype(np.float64)
-        np.testing.assert_allclose(rounded.dot(w), exact @ w, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(rounded.transpose_dot(g), exact.T @ g, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(dot(engine, w, rounded), exact @ w, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(transpose_dot(engine, g, rounded), exact.T @ g, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("why", ["dense", "float32", "few entries", "large", "small"])
 def test_no_rounded_copy_where_it_gains_nothing_or_loses_more_than_digits(why, monkeypatch):
-    monkeypatch.setattr(_matrix, "ROUNDED_ENTRIES", 10**9 if why == "few entries" else 1)
+    monkeypatch.setattr(matrix, "ROUNDED_ENTRIES", 10**9 if why == "few entries" else 1)
     X, y, qid = problem()
     X[5, 3] = {"large": 1e39, "small": 1e-40}.get(why, 1.0)
     given = X if why == "dense" else sp.csr_array(X.astype(np.float32 if why == "float32" else np.float64))
     with LocalEngine(RankingData(given, y, qid)) as engine:
-        assert engine.rounded() is None
+        assert engine.rounded() is engine.matrix
 
 
 def test_a_refused_copy_is_not_tried_again(monkeypatch):
     tried = []
-    monkeypatch.setattr(_matrix.SparseMatrix, "rounded", lambda self: tried.append(self))
+    monkeypatch.setattr(matrix.SparseMatrix, "rounded", lambda self: tried.append(self))
     X, y, qid = problem()
     with LocalEngine(RankingData(sp.csr_array(X), y, qid)) as engine:
-        assert engine.rounded() is engine.rounded() is None
+        assert engine.rounded() is engine.rounded() is engine.matrix
     assert len(tried) == 1
 
 
-def test_an_interruption_reaches_copies_and_samples(monkeypatch):
-    monkeypatch.setattr(_matrix, "ROUNDED_ENTRIES", 1)
+def test_an_interruption_reaches_samples():
     X, y, qid = problem()
     with LocalEngine(RankingData(sp.csr_array(X), y, qid), 2) as engine:
-        for one in (engine, engine.rounded(), engine.sample(60)):
+        for one in (engine, engine.sample(60)):
             ran = []
 
             def work(block, ran=ran):
@@ -140,7 +148,25 @@ def test_an_interruption_reaches_copies_and_samples(monkeypatch):
 
 def test_scores_of_another_number_of_features_are_refused():
     with pytest.raises(DataError, match="X has 3 features, but the model has 2"):
-        _matrix.predict(np.zeros((5, 3)), np.zeros(2))
+        matrix.predict(np.zeros((5, 3)), np.zeros(2))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_too_few_weights_and_scores_of_other_data_are_refused(loss):
+    """Kernels do not look at lengths: they would read what lies beyond."""
+    X, y, qid = problem()
+    with LocalEngine(RankingData(X, y, qid)) as engine, LocalEngine(RankingData(X[:90], y[:90], qid[:90])) as other:
+        for wrong in (np.zeros(2), np.zeros((7, 1)), np.zeros(8)):
+            with pytest.raises(DataError, match="give one each"):
+                engine.scores(wrong)
+        mine, others = engine.scores(np.ones(7)), other.scores(np.ones(7))
+        for handles in ((others,), (mine, others), (others, mine)):
+            with pytest.raises(DataError, match="another engine"):
+                engine.evaluate(LOSSES[loss], *handles)
+        point = engine.evaluate(LOSSES[loss], mine)
+        if LOSSES[loss].smooth:
+            with pytest.raises(DataError, match="give one each"):
+                point.hessian_product(np.zeros(2))
 
 
 @pytest.mark.smoke

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from linrank._data import make_preferences
 from linrank._errors import NoPairsError
+from linrank._work import Work
 from linrank.kernels import active, counting
-from linrank.kernels._scratch import Scratch
 from linrank.testing import enumerate_pairs, naive_counts
 from strategies import Problem, problems
 
@@ -26,10 +26,7 @@ def row_counts(problem: Problem, margin: float) -> tuple[np.ndarray, np.ndarray]
         return None
     s = np.ascontiguousarray(problem.scores[p.row])
     c, d = np.full(s.size, np.nan), np.full(s.size, np.nan)
-    active.active_counts(
-        s, p.v, p.ranking_ptr, p.level_ptr, p.ranking_levels, *p.split(0, p.n_rankings, active.SHORT),
-        margin, c, d, Scratch(),
-    )  # fmt: skip
+    active.active_counts(s, p, margin, c, d, Work())
     weight = np.repeat(p.u, np.diff(p.ranking_ptr)) * (1.0 if p.v is None else p.v)
     rows = problem.y.size
     return np.bincount(p.row, weight * c, rows), np.bincount(p.row, weight * d, rows)
@@ -93,5 +90,5 @@ def check_sorted_kernels(s: np.ndarray, levels: np.ndarray) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for limit, out in ((0, tree), (10**9, recount)):
             patch.setattr(active, "FEW_LEVELS", limit)
-            active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1], Scratch())
+            active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1], Work())
     np.testing.assert_array_equal(tree, recount)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from linrank._work import Work
 from linrank.kernels import active
-from linrank.kernels._scratch import Scratch
 
 
 def test_tree_agrees_with_sorting_on_millions_of_rows(monkeypatch):
@@ -14,7 +14,7 @@ def test_tree_agrees_with_sorting_on_millions_of_rows(monkeypatch):
     tree, recount = np.empty((2, n)), np.empty((2, n))
     for limit, out in ((0, tree), (512, recount)):
         monkeypatch.setattr(active, "FEW_LEVELS", limit)
-        active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1], Scratch())
+        active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1], Work())
     np.testing.assert_array_equal(tree, recount)
     lowest, highest = s[: levels[1]], np.sort(s[levels[1] :])
     np.testing.assert_array_equal(tree[0][:1000], np.searchsorted(highest, lowest[:1000] + 1.0))

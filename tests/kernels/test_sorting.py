@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linrank._work import Work
 from linrank.kernels import sorting
-from linrank.kernels._scratch import Scratch
 
 pytestmark = pytest.mark.kernels
 
@@ -23,7 +23,7 @@ SCORES = {
 
 
 def check_sorted(s):
-    order, sorted_s = sorting.sort_scores(s, Scratch())
+    order, sorted_s = sorting.sort_scores(s, Work())
     np.testing.assert_array_equal(sorted_s, np.sort(s))
     np.testing.assert_array_equal(s[order], sorted_s)
     np.testing.assert_array_equal(np.sort(order), np.arange(s.size))
@@ -54,9 +54,9 @@ def test_keys_are_sorted_by_their_leading_bits(few, seed, n, first_bit):
         np.testing.assert_array_equal(sorting.sort_keys(keys.copy(), first_bit), np.sort(keys))
 
 
-def test_the_same_scratch_gives_the_same_answer_again():
-    scratch = Scratch()
-    first = [array.copy() for array in sorting.sort_scores(np.random.default_rng(0).standard_normal(3000), scratch)]
-    again = sorting.sort_scores(np.random.default_rng(0).standard_normal(3000), scratch)
+def test_the_same_work_gives_the_same_answer_again():
+    work = Work()
+    first = [array.copy() for array in sorting.sort_scores(np.random.default_rng(0).standard_normal(3000), work)]
+    again = sorting.sort_scores(np.random.default_rng(0).standard_normal(3000), work)
     for a, b in zip(first, again, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -8,15 +8,15 @@ from linrank._objective import Objective
 from linrank.losses import LOSSES
 from linrank.solvers import ConjugateGradients, Newton, Status
 from linrank.testing import make_ranking
-from test_objective import CountingEngine
+from products import ProductsEngine
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "logistic_erfc"])
 @pytest.mark.parametrize("shape", [(400, 6, 1, None), (400, 6, 20, 4), (30, 60, 2, None)])
 def test_same_optimum_as_newton_and_a_true_certificate(loss, shape):
     X, y, qid = make_ranking(*shape)
-    with CountingEngine(RankingData(X, y, qid)) as engine:
-        objective = Objective(engine, LOSSES[loss], 1e-2, X.shape[1])
+    with ProductsEngine(RankingData(X, y, qid)) as engine:
+        objective = Objective(engine, LOSSES[loss], 1e-2)
         optimum = Newton(tol=1e-9).minimise(objective)
         before = engine.products
         solution = ConjugateGradients(tol=1e-6).minimise(objective)

@@ -15,7 +15,7 @@ class MadeUp:
         self.value_of, self.slope_of, self.n = value, slope, 0
         self.start, self.slope = SimpleNamespace(value=value(0.0)), slope(0.0)
 
-    def at(self, t):
+    def at(self, t, gradient=False):
         self.n += 1
         return SimpleNamespace(t=t, value=self.value_of(t), slope=self.slope_of(t))
 

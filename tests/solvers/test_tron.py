@@ -15,7 +15,7 @@ from linrank.testing import make_ranking
 def objective(request):
     X, y, qid = make_ranking(*request.param)
     with LocalEngine(RankingData(X, y, qid)) as engine:
-        yield Objective(engine, SquaredHinge(), 1e-3, X.shape[1])
+        yield Objective(engine, SquaredHinge(), 1e-3)
 
 
 def test_same_optimum_as_newton(objective):

@@ -58,7 +58,7 @@ class Engine(Protocol):
     def evaluate(
         self, loss: Loss, s: Scores, d: Scores | None = None, t: float = 0.0, gradient: bool = False
     ) -> Evaluation:
-        """The loss at s, or at s + t d. `gradient` says that it will probably be asked for, so that it can come along."""
+        """The loss at s, or at s + t d. `gradient`: it will probably be asked for, and can come along at once."""
 
     def sample(self, n_rows: int) -> Engine | None:
         """A local engine for `draw(n_rows)`; None where rows are too few or no pair is left."""
@@ -98,5 +98,3 @@ class Evaluation(Protocol):
 
     def outer(self, units: str) -> FloatArray:
         """Sum over units ("queries") of (X^T g_unit)(X^T g_unit)^T: what standard errors are made of."""
-
-

@@ -63,16 +63,13 @@ def _partner_weights(s: FloatArray, p: Rankings, steps: Steps, work: Work) -> Fl
     return n
 
 
-def hessian_by_columns(
-    product: Callable[[FloatArray], FloatArray], n_features: int, scale: FloatArray | None
-) -> FloatArray:
-    """The Hessian from its products with the unit vectors."""
-    unit = np.ones(n_features) if scale is None else scale
-    H = np.empty((n_features, n_features))
-    for j in range(n_features):
-        one = np.zeros(n_features)
-        one[j] = 1.0 / unit[j]
-        H[j] = product(one) / unit
+def hessian_by_columns(product: Callable[[FloatArray], FloatArray], X: Any, scale: FloatArray | None) -> FloatArray:
+    """X^T L X from X^T L x for each column x of dense features X / scale."""
+    d = X.shape[1]
+    unit = np.ones(d) if scale is None else scale
+    H = np.empty((d, d))
+    for j in range(d):
+        H[j] = product(X[:, j] / unit[j]) / unit
     return 0.5 * (H + H.T)
 
 

@@ -157,7 +157,7 @@ class LocalEngine:
         w = self.checked(w)
         if not np.any(w):
             return LocalScores(np.zeros(self.data.preferences.n_members))
-        return LocalScores(self.to_members(self.matrix, w))
+        return LocalScores(self.dot(self.matrix, w))
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
@@ -168,34 +168,33 @@ class LocalEngine:
         self, loss: Loss, s: LocalScores, d: LocalScores | None = None, t: float = 0.0, gradient: bool = False
     ) -> LocalEvaluation:
         """The loss at s, or at s + t d."""
-        if d is None:
-            return LocalEvaluation(self, loss, s, None)
-        moved = LocalScores(np.empty(s.values.size))
-
-        def step(block: Block) -> None:
-            here = moved.values[block.members]
-            np.multiply(d.values[block.members], t, out=here)
-            here += s.values[block.members]
-
-        self.map(step, self.blocks)
-        return LocalEvaluation(self, loss, moved, d)
+        for handle in (s,) if d is None else (s, d):
+            if handle.values.size != self.data.preferences.n_members:
+                raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
+        return LocalEvaluation(self, loss, s, d, t)
 
     def checked(self, w: FloatArray) -> FloatArray:
         """A vector over the features, as kernels take it."""
         if np.shape(w) != (self.data.n_features,):
-            raise DataError(f"There are weights of shape {np.shape(w)} for {self.data.n_features} features: give one each.")
+            raise DataError(
+                f"There are weights of shape {np.shape(w)} for {self.data.n_features} features: give one each."
+            )
         return np.ascontiguousarray(w, dtype=np.float64)
 
-    def to_members(self, matrix: Matrix, w: FloatArray) -> FloatArray:
+    def dot(self, matrix: Matrix, w: FloatArray) -> FloatArray:
         """X w in the members' order."""
-        s = np.empty(self.data.preferences.n_members)
         with self.work.lend() as work:
             rows = work.take("rows", self.data.n_rows, np.float64)
             self.map(lambda block: matrix.dot(w, block, rows), range(matrix.n_blocks))
-            self.map(lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]), self.blocks)
+            return self.to_members(rows)
+
+    def to_members(self, rows: FloatArray) -> FloatArray:
+        """Values of the rows in the members' order."""
+        s = np.empty(self.data.preferences.n_members)
+        self.map(lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]), self.blocks)
         return s
 
-    def to_features(self, matrix: Matrix, parts: list[FloatArray]) -> FloatArray:
+    def transpose_dot(self, matrix: Matrix, parts: list[FloatArray]) -> FloatArray:
         """X^T g, g given block by block in the members' order; blocks of rows are added in their order."""
         with self.work.lend() as work:
             rows = work.zeros("rows", self.data.n_rows, np.float64)
@@ -236,11 +235,11 @@ class LocalEngine:
         weight = float(n_rows) if v is None else float(v.sum())
         if v is None or not weight > 0:  # explicit pairs may stand on rows without weight
             v = np.ones(n_rows)
-        total = float(v.sum())
+        share = v / float(v.sum())
         largest = np.max(self.over_rows(self.matrix.largest), axis=0)
         unit = np.where(largest > 0, largest, 1.0)  # squares of numbers up to 1 neither over- nor underflow
-        mean = _sum(self.over_rows(lambda block: self.matrix.transpose_dot(v / total, block)))
-        squares = self.over_rows(lambda block: self.matrix.squared_deviations(v / total, mean, unit, block))
+        mean = _sum(self.over_rows(lambda block: self.matrix.transpose_dot(share, block)))
+        squares = self.over_rows(lambda block: self.matrix.squared_deviations(share, mean, unit, block))
         deviation = unit * np.sqrt(np.sum(squares, axis=0))
         nonzero = np.sum(self.over_rows(lambda block: self.matrix.nonzeros(v, block)), axis=0)
         return Columns(n_rows, weight, mean, without_rounding(deviation, mean, n_rows), nonzero)
@@ -249,40 +248,58 @@ class LocalEngine:
 class LocalEvaluation:
     """A loss at given scores of a local engine: one point a block."""
 
-    def __init__(self, engine: LocalEngine, loss: Loss, scores: LocalScores, d: LocalScores | None) -> None:
-        self.engine, self.loss, self.scores = engine, loss, scores
+    def __init__(self, engine: LocalEngine, loss: Loss, s: LocalScores, d: LocalScores | None, t: float) -> None:
+        self.engine, self.loss = engine, loss
+        self.scores = s if d is None else LocalScores(np.empty(s.values.size))
 
         def one(block: Block) -> tuple[LossPoint, Sums]:
-            s = scores.values[block.members]
+            here, step = self.scores.values[block.members], None
+            if d is not None:
+                step = d.values[block.members]
+                np.multiply(step, t, out=here)
+                here += s.values[block.members]
             with engine.work.lend() as work:
-                point = loss.at(s, block.rankings, work)
-            slope, size = slope_and_size(point.gradient, s, None if d is None else d.values[block.members])
+                point = loss.at(here, block.rankings, work)
+            slope, size = slope_and_size(self._over_members(point.gradient, here), here, step)
             return point, replace(point.sums, slope=slope, size=size)
 
         answers = engine.map(one, engine.blocks)
         self.points = [point for point, _ in answers]
         self.sums: Sums = sum((sums for _, sums in answers), Sums())
 
+    def _over_members(self, values: FloatArray, scores: FloatArray) -> FloatArray:
+        """What a loss answers, if it has a value for each member: kernels do not look."""
+        if values.shape != scores.shape or values.dtype != np.float64:
+            raise DataError(
+                f"The loss {self.loss.name!r} gives {values.dtype} values of shape {values.shape} for {scores.size} "
+                "scores: give a float64 for each."
+            )
+        return values
+
     def gradient(self) -> FloatArray:
         """X^T g."""
-        return self.engine.to_features(self.engine.matrix, [point.gradient for point in self.points])
+        return self.engine.transpose_dot(self.engine.matrix, [point.gradient for point in self.points])
 
     def hessian_product(self, v: FloatArray, exact: bool = True) -> FloatArray:
         """X^T L X v; not exact: by X in float32."""
         matrix = self.engine.matrix if exact else self.engine.rounded()
-        V = self.engine.to_members(matrix, self.engine.checked(v))
+        return self._back(matrix, self.engine.dot(matrix, self.engine.checked(v)))
+
+    def _back(self, matrix: Matrix, V: FloatArray) -> FloatArray:
+        """X^T L V for a vector over the members."""
 
         def one(k: int) -> FloatArray:
             with self.engine.work.lend() as work:
-                return self._curvature(k).product(V[self.engine.blocks[k].members], work)
+                here = V[self.engine.blocks[k].members]
+                return self._over_members(self._curvature(k).product(here, work), here)
 
-        return self.engine.to_features(matrix, self.engine.map(one, range(len(self.points))))
+        return self.engine.transpose_dot(matrix, self.engine.map(one, range(len(self.points))))
 
     def hessian(self, scale: FloatArray | None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
         steps, X, d = self.loss.steps, self.engine.data.X, self.engine.data.n_features
         if steps is None:
-            return hessian_by_columns(self.hessian_product, d, scale)
+            return hessian_by_columns(lambda x: self._back(self.engine.matrix, self.engine.to_members(x)), X, scale)
 
         def one(block: Block) -> FloatArray:
             with self.engine.work.lend() as work:
@@ -304,7 +321,7 @@ class LocalEvaluation:
     def _curvature(self, block: int) -> Curvature:
         curvature = self.points[block].curvature
         if curvature is None:
-            raise ParameterError(f"The loss {self.loss.name!r} is not smooth, so it has no Hessian: use the bundle method.")
+            raise ParameterError(f"The loss {self.loss.name!r} is not smooth and has no Hessian: use solver='bundle'.")
         return curvature
 
 

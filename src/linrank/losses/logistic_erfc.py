@@ -64,9 +64,7 @@ class LogisticErfc(EvenLoss):
 class _SeriesPairs(EvenPairs):
     """Sums of erfc and Gaussians by the fast summation of section 5."""
 
-    def __init__(
-        self, eps: float, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work
-    ) -> None:
+    def __init__(self, eps: float, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> None:
         self.eps, self.parameters = eps, parameters(eps / 16.0)
         super().__init__(ranking, s, v, levels, work)
 

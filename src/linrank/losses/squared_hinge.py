@@ -32,7 +32,7 @@ class SquaredHinges(Loss):
 
     @property
     def steps(self) -> Steps:  # type: ignore[override]
-        """phi'' is 2 a_k below each margin m_k."""
+        """Of the second derivative: 2 a_k below each margin m_k."""
         return self.a, self.m
 
     def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:

@@ -21,4 +21,9 @@ __all__ = [
 ]
 
 #: By the names rankers take; all but "bundle" and "newton" need a smooth loss.
-SOLVERS: dict[str, type[Bundle | Newton | ConjugateGradients | Tron]] = {"bundle": Bundle, "newton": Newton, "cg": ConjugateGradients, "tron": Tron}
+SOLVERS: dict[str, type[Bundle | Newton | ConjugateGradients | Tron]] = {
+    "bundle": Bundle,
+    "newton": Newton,
+    "cg": ConjugateGradients,
+    "tron": Tron,
+}

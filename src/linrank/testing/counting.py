@@ -23,7 +23,7 @@ class Handle:
 class CountingEngine:
     """Wraps an engine, and is one.
 
-    Trips are counted by their kind in `trips`: "scores", "evaluate", "gradient" (where it did not come along with an
+    Trips are counted by their kind in `trips`: "scores", "at_zero", "evaluate", "gradient" (where it did not come along with an
     evaluation), "hessian_product", "hessian", "outer", "columns", "largest_row", "fingerprint", "sample" and "draw".
     Facts and the cost of a Hessian are known without. Arrays that come out are vectors of d entries and d x d matrices:
     anything else, such as one with an entry for each row, is an AssertionError that names the method. Scores are
@@ -67,6 +67,10 @@ class CountingEngine:
     def scores(self, w: FloatArray) -> Scores:
         """A trip."""
         return self._handle(self._trip("scores", self.engine.scores(w), inside=True))
+
+    def at_zero(self, loss: Loss) -> Sums:
+        """A trip."""
+        return self._trip("at_zero", _numbers(self.engine.at_zero(loss)), inside=True)
 
     def evaluate(
         self, loss: Loss, s: Scores, d: Scores | None = None, t: float = 0.0, gradient: bool = False
@@ -128,12 +132,7 @@ class CountingEvaluation:
     @property
     def sums(self) -> Sums:
         """Numbers, no arrays."""
-        sums = self._inner.sums
-        for field in fields(sums):
-            if field.name != "hinge":
-                number = getattr(sums, field.name)
-                assert isinstance(number, float), f"sums.{field.name} is a {type(number).__name__}, not a float"
-        return sums
+        return _numbers(self._inner.sums)
 
     @property
     def scores(self) -> Scores:
@@ -162,3 +161,11 @@ class CountingEvaluation:
     def outer(self, units: str) -> FloatArray:
         """A trip."""
         return self._engine._trip("outer", self._inner.outer(units))
+
+
+def _numbers(sums: Sums) -> Sums:
+    for field in fields(sums):
+        if field.name != "hinge":
+            number = getattr(sums, field.name)
+            assert isinstance(number, float), f"Sums.{field.name} is a {type(number).__name__}, not a float"
+    return sums

@@ -211,15 +211,17 @@ def _check_curvature(loss: Loss, rng: np.random.Generator, rankings: Rankings, r
         one[rankings.members(r)] = 1.0
         left = np.abs(curvature.product(one, Work())).sum()
         assert left <= room, "the curvature does not annihilate the constants of each ranking"
-    _check_derivative(loss, s, a, curvature, rankings)
+    _check_derivative(loss, s, a, curvature, rankings, rtol)
 
 
-def _check_derivative(loss: Loss, s: FloatArray, a: FloatArray, curvature: Curvature, rankings: Rankings) -> None:
+def _check_derivative(
+    loss: Loss, s: FloatArray, a: FloatArray, curvature: Curvature, rankings: Rankings, rtol: float
+) -> None:
     ahead, back = (loss.at(s + t * a, rankings, Work()) for t in (STEP, -STEP))
     difference = (ahead.gradient - back.gradient) / (2.0 * STEP)
     La = curvature.product(a, Work())
-    claimed = (ahead.sums.gradient_error + back.sums.gradient_error) / (2.0 * STEP)
-    room = DIFFERENCE * np.abs(La).sum() + claimed
+    off = sum(rtol * np.abs(point.gradient).sum() + point.sums.gradient_error for point in (ahead, back))
+    room = DIFFERENCE * np.abs(La).sum() + off / (2.0 * STEP)
     assert np.abs(difference - La).sum() <= room, "the curvature is not the derivative of the gradient"
 
 
