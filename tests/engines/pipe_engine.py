@@ -8,6 +8,7 @@ import itertools
 import multiprocessing
 import pickle
 import signal
+import threading
 from functools import partialmethod
 
 from linrank.engines import LocalEngine
@@ -50,7 +51,7 @@ def serve(pipe, data):
                 worker.held.pop(number, None)
             try:
                 answer = getattr(worker, method)(*arguments)
-            except Exception as error:
+            except BaseException as error:
                 answer = error
             pipe.send_bytes(pickle.dumps(answer))
 
@@ -71,6 +72,7 @@ class PipeEngine:
     def __init__(self, data):
         self.data, self.facts = data, LocalEngine(data).facts
         self.numbers, self.freed, self.sizes = itertools.count(), [], []
+        self.turn = threading.Lock()  # where another part of a sum fails, this one may still be asked
 
     def __enter__(self):
         self.pipe, theirs = SPAWN.Pipe()
@@ -85,12 +87,13 @@ class PipeEngine:
         self.pipe.close()
 
     def ask(self, method, *arguments):
-        message = pickle.dumps(([self.freed.pop() for _ in range(len(self.freed))], method, arguments))
-        self.pipe.send_bytes(message)
-        reply = self.pipe.recv_bytes()
+        with self.turn:
+            message = pickle.dumps(([self.freed.pop() for _ in range(len(self.freed))], method, arguments))
+            self.pipe.send_bytes(message)
+            reply = self.pipe.recv_bytes()
         self.sizes.append((method, len(message), len(reply)))
         answer = pickle.loads(reply)
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer
 

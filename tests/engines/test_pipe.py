@@ -16,7 +16,7 @@ from linrank._parts import split_queries
 from linrank.engines import LocalEngine, SumEngine
 from linrank.losses import LOSSES, Hinge
 from linrank.solvers import SOLVERS, Newton
-from linrank.testing import make_ranking
+from linrank.testing import check_engine, make_ranking
 
 D = 8
 TASKS = [
@@ -102,3 +102,7 @@ def test_the_worker_ends_with_an_interrupt(data, by):
         Newton().minimise(Objective(engine, LOSSES["logistic"], 0.01), callback=interrupt)
     assert not part.process.is_alive()
     assert part.pipe.closed
+
+
+def test_conformance():
+    check_engine(PipeEngine, cases=["stored as float64 CSR"])
