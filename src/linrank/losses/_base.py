@@ -164,7 +164,7 @@ class OwnLoss(Loss):
     def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
         """Evaluate one block."""
         point = self.given.at(scores, rankings, work)
-        if not isinstance(point, LossPoint) or not isinstance(point.sums, Sums):
+        if not isinstance(point, LossPoint):
             raise self._wrong("does not answer by a LossPoint", "give LossPoint(Sums(value, weight), gradient)")
         self._check(point.sums, rankings)
         if self.smooth and point.curvature is None:
@@ -174,7 +174,10 @@ class OwnLoss(Loss):
 
     def at_zero(self, rankings: Rankings, work: Work) -> Sums:
         """The sums where all scores are equal."""
-        sums: Sums = getattr(self.given, "at_zero", super().at_zero)(rankings, work)
+        told = getattr(type(self.given), "at_zero", Loss.at_zero)
+        if told is Loss.at_zero:
+            return super().at_zero(rankings, work)
+        sums: Sums = told(self.given, rankings, work)
         self._check(sums, rankings)
         return sums
 
@@ -196,6 +199,8 @@ class OwnLoss(Loss):
         return np.ascontiguousarray(values, dtype=np.float64)
 
     def _check(self, sums: Sums, rankings: Rankings) -> None:
+        if not isinstance(sums, Sums):
+            raise self._wrong("does not tell its sums", "give linrank.losses.Sums(value, weight)")
         if not sums.weight > 0 and rankings.weight > 0:
             raise self._wrong("gives sums without a weight", "say what they are divided by, mostly rankings.weight")
         if sums.value < -LEAST * sums.weight - sums.error:
