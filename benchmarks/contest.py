@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evaluate import evaluate_all
 from linrank import RankingData
 from linrank.losses import LOSSES
 from measure import quick
@@ -32,8 +33,7 @@ class Judged(NamedTuple):
 
 def objective(problem: Problem, loss: str, alpha: float, w: np.ndarray) -> float:
     """alpha/2 |w|^2 + the mean loss over all pairs, as we define it, of anyone's weights."""
-    scores = np.asarray(problem.X @ w, dtype=np.float64)
-    return float(LOSSES[loss].at(scores, RankingData(*problem)).value + alpha / 2 * float(w @ w))
+    return evaluate_all(LOSSES[loss], problem.X @ w, RankingData(*problem)).value + alpha / 2 * float(w @ w)
 
 
 #: phi(z), for the slow way.
@@ -95,7 +95,7 @@ def contest(
                 failed[name] = str(reason)
     values = {name: _checked_objective(problem, loss, alpha, f[-1].weights) for name, f in fits.items() if f}
     lowest = min(values.values(), default=np.nan)
-    limit = lowest + OFF * LOSSES[loss].value_at_zero
+    limit = lowest + OFF * objective(problem, loss, alpha, np.zeros(problem.X.shape[1]))
     for name, value in values.items():
         if name not in failed and not value <= limit:
             failed[name] = f"objective {value:.6f}, {lowest:.6f} is possible"

@@ -33,8 +33,11 @@ PACKAGES = ("linrank", "numpy", "scipy", "numba", "scikit-learn")
 
 #: Sources that many questions share: everything, what an evaluation of a loss runs through, and what a fit does.
 ALL = ("**/*.py",)
-LOSS = ("kernels/**/*.py", "losses/**/*.py")
-FIT = (*LOSS, "engines/**/*.py", "solvers/**/*.py", "_objective.py", "_smoothing.py", "rankers.py")
+LOSS = ("kernels/**/*.py", "losses/**/*.py", "_work.py")
+FIT = (
+    *(*LOSS, "engines/**/*.py", "solvers/**/*.py"),
+    *("_objective.py", "_parts.py", "_smoothing.py", "rankers.py"),
+)
 STOCHASTIC = (
     *(f"kernels/{name}.py" for name in ("_jit", "random", "sampling", "stochastic")),
     *("solvers/_samplers.py", "solvers/stochastic.py", "_descend.py", "_sgd.py"),

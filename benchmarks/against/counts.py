@@ -13,10 +13,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-#: Module and class of a matrix that is cut into blocks of rows: `rows(block)`, and products by block.
-PLACES = (("linrank.engines._matrix", "DenseMatrix"), ("linrank.engines._matrix", "SparseMatrix"))
-#: Module, class and method of an engine (with a `matrix`) that builds an exact Hessian: it reads X once.
-HESSIANS = (("linrank.engines.local", "LocalEngine", "hessian"),)
+#: Module and class of a matrix that is cut into blocks of rows: `rows(block)`, and products by block. A revision has
+#: one of the modules.
+PLACES = tuple(
+    (module, name)
+    for module in ("linrank.engines._matrix", "linrank.engines.matrix")
+    for name in ("DenseMatrix", "SparseMatrix")
+)
+#: Module, class and method that builds an exact Hessian, of an engine with a `matrix` or of its evaluation: it reads X
+#: once, beside products that are counted as such. A revision has one of them.
+HESSIANS = (
+    ("linrank.engines.local", "LocalEngine", "hessian"),
+    ("linrank.engines.local", "LocalEvaluation", "hessian"),
+)
 PRODUCTS = ("dot", "transpose_dot")
 PASSES = ("largest", "squared_deviations", "largest_square")
 
@@ -63,13 +72,14 @@ def _watching_products() -> Iterator[dict[str, int]]:
             continue
         seen["places"] += 1
         for method in (*PRODUCTS, *PASSES):
-            original = getattr(kind, method)
-            undo.append((kind, method, original))
-            setattr(kind, method, _counted(original, seen, method in PRODUCTS))
+            if (original := getattr(kind, method, None)) is not None:
+                undo.append((kind, method, original))
+                setattr(kind, method, _counted(original, seen, method in PRODUCTS))
     for module, name, method in HESSIANS:
-        if (kind := _find(module, name)) is not None:
-            undo.append((kind, method, getattr(kind, method)))
-            setattr(kind, method, _reading_once(getattr(kind, method), seen))
+        kind = _find(module, name)
+        if (original := getattr(kind, method, None)) is not None:
+            undo.append((kind, method, original))
+            setattr(kind, method, _reading_once(original, seen))
     try:
         yield seen
     finally:
@@ -96,7 +106,8 @@ def _counted(original: Callable[..., Any], seen: dict[str, int], product: bool) 
 
 def _reading_once(original: Callable[..., Any], seen: dict[str, int]) -> Callable[..., Any]:
     def call(self: Any, *given: Any) -> Any:
-        seen["bytes"] += _bytes(self.matrix, 0, self.matrix.shape[0])
+        matrix = self.matrix if hasattr(self, "matrix") else self.engine.matrix
+        seen["bytes"] += _bytes(matrix, 0, matrix.shape[0])
         return original(self, *given)
 
     return call

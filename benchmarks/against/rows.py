@@ -44,6 +44,11 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "sparse, queries": (6000, 3000, 120, 5, 20),
     "sparse, 1 query": (6000, 3000, 1, 5, 20),
 }
+#: Shapes beyond caches: time and peak memory are those of what is kept for each row.
+LARGE: dict[str, tuple[Any, ...]] = {
+    "200,000 rows, 1 query, real": (200_000, 5, 1, None),
+    "400,000 rows, 100,000 queries": (400_000, 5, 100_000, 3),
+}
 LOSSES = ("squared_hinge", "hinge", "logistic")
 SOLVERS = {
     "squared_hinge": ("newton", "tron", "cg", "bundle"),
@@ -64,7 +69,7 @@ def fit(data: Callable[[], Problem], loss: str, solver: str = "auto", **given: A
 
 def shaped(shape: str, dtype: type = np.float64) -> Callable[[], Problem]:
     """Data of a shape listed above."""
-    given = SHAPES[shape]
+    given = {**SHAPES, **LARGE}[shape]
     return lambda: graded.make(*given, *([None] if len(given) == 4 else []), dtype)
 
 
@@ -80,6 +85,9 @@ def fits() -> list[Row]:
             found.append(Row(f"fit {loss} by {solver}", partial(fit, data, loss, solver), True))
     found.append(Row("fit logistic_erfc, 500 rows", partial(fit, shaped("500 rows"), "logistic_erfc"), True))
     found += variants()
+    for shape in LARGE:
+        for loss in ("squared_hinge", "hinge"):
+            found.append(Row(f"fit {loss}, {shape}", partial(fit, shaped(shape), loss), True))
     if "LINRANK_DATA" in os.environ:
         for name in REAL:
             for loss in LOSSES:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluate import Evaluator, evaluate_all
 from linrank import RankingData
 from linrank.losses import Hinge
 from measure import best_times, exponent, quick
@@ -34,7 +35,8 @@ def main() -> None:
         data = {name: RankingData(np.zeros((m, 1)), *make(m, rng)) for name, make in SHAPES.items()}
         contestants = {"np.argsort": lambda scores=scores: np.argsort(scores)}
         for name, given in data.items():
-            contestants[name] = lambda given=given, scores=scores: Hinge().at(scores, given)
+            evaluator = Evaluator(given)
+            contestants[name] = lambda evaluator=evaluator, scores=scores: evaluator.at(Hinge(), scores)
         times = best_times(contestants, repeats=25 if m < 10_000_000 else 5)
         for name in seconds:
             seconds[name].append(times[name])
@@ -56,9 +58,8 @@ def main() -> None:
 
 def extra_memory(scores: np.ndarray, data: RankingData) -> float:
     """Bytes a row that a first evaluation takes, its answer included."""
-    data.preferences.scratch.clear()
     tracemalloc.start()
-    Hinge().at(scores, data)
+    evaluate_all(Hinge(), scores, data)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak / scores.size

@@ -38,6 +38,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import scipy.sparse as sp
 
+from evaluate import evaluate_all
 from linrank import AUCClassifier, LinearRanker, LinearRankerCV, LinrankError, RankingData, SGDRanker
 from linrank._checkpoint import MAGIC
 from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
@@ -521,7 +522,7 @@ def adds_up(**given: Any) -> bool:
     data = RankingData(X, Y, QID, **given)
     with np.errstate(all="ignore"):
         pairs = enumerate_pairs(Y, QID, **given)
-        slow, fast = naive_hinge(SCORES, pairs), Hinge().at(SCORES, data)
+        slow, fast = naive_hinge(SCORES, pairs), evaluate_all(Hinge(), SCORES, data)
     if not np.isfinite(pairs.c.sum()):
         return False
     close = np.allclose(fast.gradient, slow.gradient, rtol=1e-7, atol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from evaluate import dot, transpose_dot
 from linrank import RankingData
 from linrank.engines import LocalEngine
 from linrank.losses import SquaredHinge
@@ -29,17 +30,16 @@ def main() -> None:
         X, y, qid = make_ranking(m, d, n_queries, n_levels)
         w = np.full(d, 0.3 / np.sqrt(d))
         with LocalEngine(RankingData(X, y, qid)) as engine:
-            scores = engine.dot(w)
-            curvature = engine.loss_at(SquaredHinge(), scores).curvature
+            evaluation = engine.evaluate(SquaredHinge(), engine.scores(w))
             times = best_times(
                 {
-                    "pass": lambda: engine.transpose_dot(engine.dot(w)),
-                    "product": lambda: engine.transpose_dot(curvature.product(engine.dot(w))),
-                    "hessian": lambda: engine.hessian(curvature, None),
+                    "pass": lambda: transpose_dot(engine, dot(engine, w)),
+                    "product": lambda: evaluation.hessian_product(w),
+                    "hessian": lambda: evaluation.hessian(None),
                 },
                 7,
             )
-            model = engine.hessian_steps(SquaredHinge())
+            model = engine.hessian_cost(SquaredHinge())
         rows.append(
             {
                 "rows": m,

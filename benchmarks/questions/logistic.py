@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from contest import columns, contest, ratio
+from evaluate import Evaluator
 from linrank import LinearRanker, RankingData
 from linrank.kernels import active
 from linrank.losses import Logistic, LogisticErfc
@@ -39,10 +40,11 @@ def main() -> None:
 
 
 def evaluation(loss: Any, data: RankingData, s: np.ndarray) -> dict[str, Any]:
-    point = loss.at(s, data)
+    evaluator = Evaluator(data)
+    point = evaluator.at(loss, s)
     return {
-        "value and gradient": lambda: loss.at(s, data),
-        "Hessian product": lambda: point.curvature.product(s),
+        "value and gradient": lambda: evaluator.at(loss, s),
+        "Hessian product": lambda: evaluator.product(point, s),
     }
 
 
@@ -82,8 +84,8 @@ def direct_against_sorted() -> None:
     order = rng.permutation(len(problem.y))
     for m in few((50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_640), 4):
         data = RankingData(problem.X[order[:m]], problem.y[order[:m]])
-        s = data.X @ np.full(8, 0.3)
-        times = best_times({name: lambda limit=limit: _with(limit, s, data) for name, limit in LIMITS.items()}, 5)
+        s, evaluator = data.X @ np.full(8, 0.3), Evaluator(data)
+        times = best_times({name: lambda limit=limit: _with(limit, s, evaluator) for name, limit in LIMITS.items()}, 5)
         rows.append({"rows": m, **{f"{name} ms": 1e3 * t for name, t in times.items()}})
         rows[-1]["direct / sorted"] = times["pair by pair"] / times["sorted"]
     report("logistic_crossing", rows)
@@ -97,10 +99,10 @@ def direct_against_sorted() -> None:
 LIMITS = {"pair by pair": 10**9, "sorted": 0}
 
 
-def _with(limit: int, s: np.ndarray, data: RankingData) -> None:
+def _with(limit: int, s: np.ndarray, evaluator: Evaluator) -> None:
     kept, active.SHORT_LOGISTIC = active.SHORT_LOGISTIC, limit
     try:
-        Logistic().at(s, data)
+        evaluator.at(Logistic(), s)
     finally:
         active.SHORT_LOGISTIC = kept
 
@@ -112,7 +114,8 @@ def short() -> None:
         n_queries = max(1, (2_000 if quick() else 200_000) // length)
         X, y, qid = make_ranking(length * n_queries, 1, n_queries, 5)
         data, s = RankingData(X, y, qid), X[:, 0].copy()
-        times = best_times({name: lambda limit=limit: _with(limit, s, data) for name, limit in LIMITS.items()}, 3)
+        evaluator = Evaluator(data)
+        times = best_times({name: lambda limit=limit: _with(limit, s, evaluator) for name, limit in LIMITS.items()}, 3)
         pairs = data.preferences.n_pairs / data.preferences.row.size
         rows.append({"rows a query": length, "pairs a row": pairs})
         rows[-1] |= {f"{name}, ns a row": 1e9 * t / s.size for name, t in times.items()}

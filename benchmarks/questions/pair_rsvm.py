@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from evaluate import Evaluator
 from linrank import RankingData
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
@@ -27,14 +28,11 @@ def main() -> None:
     for m in sizes:
         data = RankingData(X[order[:m]], y[order[:m]])
         scores = data.X @ np.ones(data.n_features) / 3
-        times = best_times(
-            {"tree": lambda: Hinge().at(scores, data), "pair": lambda: PairHinge().at(scores, data)}, repeats=5
-        )
+        evaluator = Evaluator(data)
+        losses = {"tree": Hinge(), "pair": PairHinge()}
+        times = best_times({name: lambda loss=loss: evaluator.at(loss, scores) for name, loss in losses.items()}, 5)
         with LocalEngine(data) as engine:
-            tree, pair = (
-                Bundle(tol=1e-4).minimise(Objective(engine, loss, 1e-2, data.n_features))
-                for loss in (Hinge(), PairHinge())
-            )
+            tree, pair = (Bundle(tol=1e-4).minimise(Objective(engine, loss, 1e-2)) for loss in losses.values())
         for name in seconds:
             seconds[name].append(times[name])
         rows.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from evaluate import dot, transpose_dot
 from linrank import RankingData
 from linrank.engines import LocalEngine
 from measure import best_times, quick
@@ -29,19 +30,19 @@ def main() -> None:
         w, g = rng.standard_normal(X.shape[1]), rng.standard_normal(X.shape[0])
         with LocalEngine(RankingData(X, rng.random(X.shape[0]))) as engine:
             contestants = {
-                "X w": lambda: engine.dot(w),
-                "X^T g": lambda: engine.transpose_dot(g),
+                "X w": lambda: dot(engine, w),
+                "X^T g": lambda: transpose_dot(engine, g),
                 "theirs X w": lambda: X @ w,
                 "theirs X^T g": lambda: X.T @ g,
             }
             if not isinstance(X, np.ndarray):
                 with_columns = X.T.tocsr()  # the column-ordered copy: rows of X^T
                 columns = LocalEngine(RankingData(with_columns, rng.random(X.shape[1])))
-                contestants["X^T g by columns"] = lambda: columns.dot(g)
-                rounded = engine.rounded()  # what conjugate gradients read; none of a small X
-                if rounded is not None:
-                    contestants["rounded X w"] = lambda: rounded.dot(w)
-                    contestants["rounded X^T g"] = lambda: rounded.transpose_dot(g)
+                contestants["X^T g by columns"] = lambda: dot(columns, g)
+                rounded = engine.rounded()  # what conjugate gradients read; a small X itself
+                if rounded is not engine.matrix:
+                    contestants["rounded X w"] = lambda: dot(engine, w, rounded)
+                    contestants["rounded X^T g"] = lambda: transpose_dot(engine, g, rounded)
             times = best_times(contestants, 9)
         rows.append({"X": name} | {f"{what} ms": 1e3 * times.get(what, float("nan")) for what in [*contestants]})
         for what in ("X^T g by columns", "rounded X w", "rounded X^T g"):

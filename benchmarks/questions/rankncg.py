@@ -130,7 +130,7 @@ def solve(data: RankingData, loss: Any, solver: Any, alpha: float, limit: int) -
     kept, active.SHORT_LOGISTIC = active.SHORT_LOGISTIC, limit
     try:
         with LocalEngine(data) as engine:
-            objective = Objective(engine, loss, alpha, data.n_features)
+            objective = Objective(engine, loss, alpha)
             begin = time.process_time()
             solution = solver.minimise(objective)
             seconds = time.process_time() - begin

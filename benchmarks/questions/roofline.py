@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from linrank import LinearRanker
-from linrank.engines import LocalEngine, _matrix
+from linrank.engines import matrix
+from linrank.engines.local import LocalEvaluation
 from linrank.kernels import counting, hinge, logistic, ordering, pairs, smooth, sorting
 from measure import best_times, quick
 from problems import Problem, graded, load
@@ -107,8 +108,8 @@ def watched() -> Iterator[dict[str, float]]:
 
 def places() -> list[tuple[Any, str, str]]:
     """Every name by which the library calls a kernel of interest, with the part it belongs to."""
-    found = [(kind, key, "products") for kind in _matrix.Matrix.__subclasses__() for key in ("dot", "transpose_dot")]
-    found.append((LocalEngine, "hessian", "Hessian"))
+    found = [(kind, key, "products") for kind in matrix.Matrix.__subclasses__() for key in ("dot", "transpose_dot")]
+    found.append((LocalEvaluation, "hessian", "Hessian"))
     part_of = {}
     for part, modules in PARTS.items():
         for module in modules:

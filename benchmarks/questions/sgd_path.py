@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluate import evaluate_all
 from linrank import LinearRanker, RankingData
 from linrank._descend import Run
 from linrank.engines import LocalEngine
@@ -24,7 +25,7 @@ FIGURE = Path(__file__).parents[2] / "docs" / "figures" / "sgd_path.png"
 
 def objective(data: RankingData, coef: np.ndarray, scale: np.ndarray, alpha: float) -> float:
     w = coef * scale
-    return Hinge().at(data.X @ coef, data).value + alpha / 2 * float(w @ w)
+    return evaluate_all(Hinge(), data.X @ coef, data).value + alpha / 2 * float(w @ w)
 
 
 def main() -> None:

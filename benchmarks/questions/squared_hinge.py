@@ -10,6 +10,7 @@ import numpy as np
 
 import problems
 from contest import columns, contest, objective, ratio
+from evaluate import dot, evaluate_all, transpose_dot
 from linrank import RankingData
 from linrank.engines import LocalEngine
 from linrank.losses import SquaredHinge
@@ -63,19 +64,19 @@ def measure(name: str, kind: str, problem: Problem, alpha: float) -> dict[str, A
 def certified_gap(problem: Problem, alpha: float) -> float:
     """The gap, relative to f(0), that a gradient of GRADIENT times that at 0 certifies."""
     data = RankingData(*problem)
-    g = problem.X.T @ SquaredHinge().at(np.zeros(data.n_rows), data).gradient
+    g = problem.X.T @ evaluate_all(SquaredHinge(), np.zeros(data.n_rows), data).gradient
     tol = GRADIENT**2 * float(g @ g) / (2 * alpha) / objective(problem, "squared_hinge", alpha, np.zeros(g.size))
     return max(tol, 1e-9) if quick() else tol
 
 
 def hessian_to_be_had(problem: Problem) -> bool:
     with LocalEngine(RankingData(*problem)) as engine:
-        return engine.hessian_steps(SquaredHinge()) is not None
+        return engine.hessian_cost(SquaredHinge()) is not None
 
 
 def one_pass(problem: Problem) -> float:
     """Seconds of X w and X^T u."""
     with LocalEngine(RankingData(*problem)) as engine:
         w, u = np.ones(problem.X.shape[1]), np.ones(problem.y.size)
-        times = best_times({"pass": lambda: (engine.dot(w), engine.transpose_dot(u))}, 5)
+        times = best_times({"pass": lambda: (dot(engine, w), transpose_dot(engine, u))}, 5)
     return max(times["pass"], math.ulp(1.0))

@@ -103,13 +103,17 @@ class RankingData:
 
     def part(self, rows: NDArray[np.int64]) -> RankingData:
         """The data of some of the rows, with the preferences among them, if there are any."""
-        kept, query = np.unique(self.query[rows], return_inverse=True)
+        query = self.query[rows]
+        here = np.zeros(self.n_queries, dtype=bool)
+        here[query] = True
+        kept = np.flatnonzero(here)
+        query = (np.cumsum(here) - 1)[query]
         adjacent = rows.size > 0 and bool(np.all(rows[1:] == rows[:-1] + 1))
-        here = slice(int(rows[0]), int(rows[-1]) + 1) if adjacent else rows
+        chosen = slice(int(rows[0]), int(rows[-1]) + 1) if adjacent else rows
         return RankingData._of(
-            X=self.X[here] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0),
+            X=self.X[chosen] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0),
             y=None if self.y is None else self.y[rows],
-            query=query.astype(np.int64, copy=False),
+            query=query,
             query_ids=self.query_ids[kept],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             preferences=restrict(self.preferences, rows, self.query),

@@ -48,7 +48,7 @@ class Objective:
         """Largest norm of a row of X in scaled units."""
         return self.engine.largest_row(self.scale)
 
-    @property
+    @cached_property
     def hessian_cost(self) -> float | None:
         """Cost of the exact Hessian in Hessian products; None where it cannot be had."""
         return self.engine.hessian_cost(self.loss)
@@ -191,12 +191,17 @@ class Line:
         """Slope at t = 0."""
         return float(self.start.gradient @ self.d)
 
+    @cached_property
+    def _lengths(self) -> tuple[float, float, float]:
+        """w.w, w.d and d.d."""
+        w, d = self.start.w, self.d
+        return float(w @ w), float(w @ d), float(d @ d)
+
     def at(self, t: float, gradient: bool = False) -> Trial:
         """Value and slope at t; `gradient`: that of the point at t will probably be asked for."""
-        objective, w, d = self.start.objective, self.start.w, self.d
+        objective, (ww, wd, dd) = self.start.objective, self._lengths
         scores = self.start.evaluation.scores
         found = objective.engine.evaluate(objective.loss, scores, self.score_d, t, gradient)
-        wd, dd, ww = float(w @ d), float(d @ d), float(w @ w)
         value = found.sums.value / found.sums.weight + 0.5 * objective.alpha * (ww + 2 * t * wd + t * t * dd)
         slope = found.sums.slope / found.sums.weight + objective.alpha * (wd + t * dd)
         return Trial(t, value, slope, found)

@@ -46,18 +46,26 @@ def draw(data: RankingData, n_rows: int, first: int = 0, of: int | None = None) 
     row, ptr = group_rows(data.query, data.n_queries)
     places = _places(ptr, first, n_rows / total)
     rows = places if row is None else row[places]
-    return data.part(within_limit(data.X, data.query, rows))
+    return data.part(within_limit(data.X, data.query, rows, one_more=of is not None))
 
 
-def within_limit(X: Any, query: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The first of these rows that take at most MAX_BYTES, in whole queries where there are several."""
+def within_limit(
+    X: Any, query: NDArray[np.int64], rows: NDArray[np.int64], one_more: bool = False
+) -> NDArray[np.int64]:
+    """The first of these rows that take at most MAX_BYTES, in whole queries where there are several.
+
+    With `one_more`, those up to the first row that is too much: whoever joins parts then stops there as well, and does
+    not go on with the rows of the next part.
+    """
     if sp.issparse(X):
-        bytes_ = np.diff(X.indptr)[rows] * (X.data.itemsize + X.indices.itemsize) + X.indptr.itemsize
+        sizes = (X.indptr[rows + 1] - X.indptr[rows]) * (X.data.itemsize + X.indices.itemsize) + X.indptr.itemsize
+        n = int(np.searchsorted(np.cumsum(sizes), MAX_BYTES, side="right"))
     else:
-        bytes_ = np.full(rows.size, X.shape[1] * X.itemsize)
-    n = int(np.searchsorted(np.cumsum(bytes_), MAX_BYTES, side="right"))
-    if n == rows.size:
+        n = MAX_BYTES // max(1, X.shape[1] * X.itemsize)
+    if n >= rows.size:
         return rows
+    if one_more:
+        return rows[: n + 1]
     whole = np.flatnonzero(query[rows[: n + 1]] != query[rows[n]])
     return rows[: whole[-1] + 1] if whole.size else rows[:n]
 

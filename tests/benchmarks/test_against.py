@@ -81,7 +81,20 @@ def test_noise_of_a_third_is_no_difference_and_fifteen_percent_is(seed):
 
 def test_rows_hold_what_a_comparison_must_see():
     names = list(rows.rows())
-    for text in ("50 rows", "500 rows", "sparse", "dense", "1 query", "queries", "path", "descent", "read", "ndcg"):
+    for text in (
+        "50 rows",
+        "500 rows",
+        "200,000 rows",
+        "100,000 queries",
+        "sparse",
+        "dense",
+        "1 query",
+        "queries",
+        "path",
+        "descent",
+        "read",
+        "ndcg",
+    ):
         assert any(text in name for name in names), text
     for loss, solvers in rows.SOLVERS.items():
         assert all(f"fit {loss} by {solver}" in names for solver in solvers)
@@ -114,6 +127,50 @@ def test_an_exact_hessian_reads_x_once():
         extra = found[way]["bytes of X"] - found[way]["products"] * X.nbytes
         assert extra % X.nbytes == 0
         assert (extra > 0) == (way == "exact")
+
+
+class OldMatrix:
+    """As a revision may have it: with one of the methods alone."""
+
+    X = np.zeros((6, 2))
+    shape = X.shape
+
+    def rows(self, block):
+        return 3 * block, 3 * block + 3
+
+    def dot(self, w, block, out):
+        return "answer"
+
+
+class OldEngine:
+    matrix = OldMatrix()
+
+    def hessian(self, curvature, scale):
+        return "Hessian"
+
+
+class NewEvaluation:
+    engine = OldEngine()
+
+    def hessian(self, scale):
+        return "Hessian"
+
+
+def test_counts_find_a_method_where_a_revision_has_it(monkeypatch):
+    here = __name__
+    monkeypatch.setattr(counts, "PLACES", ((here, "OldMatrix"),))
+    monkeypatch.setattr(
+        counts, "HESSIANS", tuple((here, name, "hessian") for name in ("OldMatrix", "OldEngine", "NewEvaluation"))
+    )
+
+    def task():
+        for block in (0, 1):
+            assert OldMatrix().dot(np.zeros(2), block, None) == "answer"
+        assert OldEngine().hessian(None, None) == NewEvaluation().hessian(None) == "Hessian"
+
+    counted = counts.count(task, exact=True)
+    assert counted["products"] == 1
+    assert counted["bytes of X"] == 3 * OldMatrix.X.nbytes
 
 
 def test_a_count_that_a_revision_lacks_is_empty(monkeypatch):

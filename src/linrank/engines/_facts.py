@@ -29,12 +29,12 @@ class RowWeights(NamedTuple):
         """The weights of a data set's rows; explicit pairs weigh what they are given, whatever their rows do."""
         used = np.zeros(data.n_rows, dtype=bool)
         used[data.preferences.row] = True
-        if data.sample_weight is None or data.preferences.v is None:
-            v = np.ones(int(used.sum()))
-        else:
-            v = data.sample_weight[used & (data.sample_weight > 0)]
-        if v.size == 0:
+        n = float(np.count_nonzero(used))
+        if n == 0:
             return RowWeights(np.inf, 0.0, True, 0.0, 0.0, 0.0)
+        if data.sample_weight is None or data.preferences.v is None:
+            return RowWeights(1.0, 1.0, True, n, n, n)
+        v = data.sample_weight[used & (data.sample_weight > 0)]
         largest = float(v.max())
         share = v / largest
         whole = bool(np.all(v == np.floor(v)))

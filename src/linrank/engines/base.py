@@ -61,7 +61,10 @@ class Engine(Protocol):
         """The loss at s, or at s + t d. `gradient`: it will probably be asked for, and can come along at once."""
 
     def sample(self, n_rows: int) -> Engine | None:
-        """A local engine for `draw(n_rows)`; None where rows are too few or no pair is left."""
+        """A local engine for `draw(n_rows)`; None where rows are too few or no pair is left.
+
+        It works within this one, so it is neither entered nor left.
+        """
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """About n_rows rows in whole queries, the same in every engine, at most 64 MB; `_parts.draw` says which.

@@ -6,7 +6,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from .._work import WorkPool
 from ..kernels.hinge import gather, scatter_add
 from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
+from ..losses._base import add_sums
 from ._facts import Columns, Facts, without_rounding
 from .hessian import half_hessian, hessian_by_columns, sum_of_squares
 from .matrix import Matrix, as_matrix
@@ -162,7 +163,7 @@ class LocalEngine:
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
         with self.work.lend() as work:
-            return sum((loss.at_zero(block.rankings, work) for block in self.blocks), Sums())
+            return add_sums([loss.at_zero(block.rankings, work) for block in self.blocks])
 
     def evaluate(
         self, loss: Loss, s: LocalScores, d: LocalScores | None = None, t: float = 0.0, gradient: bool = False
@@ -261,11 +262,11 @@ class LocalEvaluation:
             with engine.work.lend() as work:
                 point = loss.at(here, block.rankings, work)
             slope, size = slope_and_size(self._over_members(point.gradient, here), here, step)
-            return point, replace(point.sums, slope=slope, size=size)
+            return point, point.sums._replace(slope=slope, size=size)
 
         answers = engine.map(one, engine.blocks)
         self.points = [point for point, _ in answers]
-        self.sums: Sums = sum((sums for _, sums in answers), Sums())
+        self.sums = add_sums([sums for _, sums in answers])
 
     def _over_members(self, values: FloatArray, scores: FloatArray) -> FloatArray:
         """What a loss answers, if it has a value for each member: kernels do not look."""

@@ -18,6 +18,7 @@ from .._parts import within_limit
 from .._preferences import FloatArray
 from .._threads import map_in_threads
 from ..losses import Loss, Sums
+from ..losses._base import add_sums
 from ._facts import Columns, Facts
 from .base import Engine, Evaluation, Scores
 from .local import LocalEngine
@@ -98,7 +99,7 @@ class SumEngine:
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
-        return sum(self.each(lambda k: self.engines[k].at_zero(loss)), Sums())
+        return add_sums(self.each(lambda k: self.engines[k].at_zero(loss)))
 
     def evaluate(
         self, loss: Loss, s: SumScores, d: SumScores | None = None, t: float = 0.0, gradient: bool = False
@@ -119,7 +120,7 @@ class SumEngine:
         if not drawn:
             return None
         data = RankingData.joined(drawn)
-        kept = within_limit(data.X, data.query, np.arange(data.n_rows))
+        kept = within_limit(data.X, data.query, np.arange(data.n_rows), one_more=of is not None)
         return data if kept.size == data.n_rows else data.part(kept)
 
     def sample(self, n_rows: int) -> LocalEngine | None:
@@ -133,7 +134,7 @@ class SumEvaluation:
 
     def __init__(self, engine: SumEngine, parts: list[Evaluation]) -> None:
         self._each, self.parts = engine.each, parts
-        self.sums: Sums = sum((part.sums for part in parts), Sums())
+        self.sums = add_sums([part.sums for part in parts])
         self.scores = SumScores([part.scores for part in parts])
 
     def gradient(self) -> FloatArray:

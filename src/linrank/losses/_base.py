@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import reduce
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -33,8 +34,7 @@ class HingeSums(NamedTuple):
         return HingeSums(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-@dataclass(frozen=True)
-class Sums:
+class Sums(NamedTuple):
     """Numbers that add up: over the rankings of a block, blocks, threads, devices and machines.
 
     Attributes
@@ -63,7 +63,7 @@ class Sums:
     slope: float = 0.0
     size: float = 0.0
 
-    def __add__(self, other: Sums) -> Sums:
+    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
         hinge = self.hinge or other.hinge if self.hinge is None or other.hinge is None else self.hinge + other.hinge
         return Sums(
             self.value + other.value,
@@ -74,6 +74,11 @@ class Sums:
             self.slope + other.slope,
             self.size + other.size,
         )
+
+
+def add_sums(parts: list[Sums]) -> Sums:
+    """The sums of all parts, added in their order; there may be none."""
+    return reduce(Sums.__add__, parts) if parts else Sums()
 
 
 @runtime_checkable

@@ -9,14 +9,15 @@ Two engines agree to 1e-12 of the natural size of an answer, the sum of the abso
     X^T L X            c |X|^T diag(b) max |X|, entry by entry
     sum of outer(a_q)  that of |a_q|, a_q = |X|^T |g| over the rows of query q
 
-times the largest sum of |a| where phi'' is a sum of steps 2 a [z < m]: 1/mu for the hinge rounded over a width mu, 1 for
-the squared hinge. Errors that a loss states are added: `Sums.error` to values, and, as a share of the weight, to 1e-12
+times the sum of |a| where phi'' is a sum of steps 2 a [z < m]: 1/mu for the hinge rounded over a width mu, 1 for the
+squared hinge. Errors that a loss states are added: `Sums.error` to values, and, as a share of the weight, to 1e-12
 for curvatures; `Sums.gradient_error` times the largest |X| to gradients.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -87,14 +88,15 @@ def naive_answers(problem: Problem, pairs: Pairs, phi: Phi) -> Answers:
 def rooms(loss: Loss, problem: Problem) -> Answers:
     """How far each answer may be off."""
     here, there = Sizes(loss, problem, 0.0), Sizes(loss, problem, STEP)
-    answers: Answers = {"value at zero": here.value_at_zero, "outer": here.outer, "scaled Hessian": here.scaled_hessian}
+    zero, unit = loss_at(loss, np.zeros(problem.data.n_rows), problem.data).sums, scales(problem)
+    answers: Answers = {"value at zero": EXACT * zero.value + 2.0 * zero.error, "outer": here.outer()}
     for size, where in ((here, ""), (there, " on the line")):
-        answers |= {f"value{where}": size.value, f"weight{where}": size.weight, f"size{where}": size.size}
-        answers |= {f"sum of slopes{where}": size.slopes, f"sum of hinges{where}": size.hinges}
-        answers |= {f"gradient{where}": size.gradient, f"Hessian product{where}": size.product}
-    for name in ("value", "slope"):
-        answers[f"{name} at the line's scores"] = answers[f"{name} on the line"] = getattr(there, name)
-    return answers | {"rounded Hessian product": ROUNDED / EXACT * here.product, "Hessian": here.hessian}
+        answers |= {f"{name}{where}": room for name, room in size.of_sums().items()}
+        answers |= {f"gradient{where}": size.gradient(), f"Hessian product{where}": size.product()}
+    answers["value at the line's scores"] = answers["value on the line"]
+    answers["slope at the line's scores"] = answers["slope on the line"]
+    answers["rounded Hessian product"] = ROUNDED / EXACT * here.product()
+    return answers | {"Hessian": here.hessian(), "scaled Hessian": here.hessian() / np.outer(unit, unit)}
 
 
 @dataclass(frozen=True)
@@ -106,14 +108,14 @@ class Sizes:
     t: float
 
     @cached_property
-    def point(self) -> RowPoint:
-        """The loss over rows."""
-        return loss_at(self.loss, self.scores, self.problem.data)
-
-    @cached_property
     def scores(self) -> FloatArray:
         """The scores."""
         return self.problem.dense @ self.problem.w + self.t * (self.problem.dense @ self.problem.d)
+
+    @cached_property
+    def point(self) -> RowPoint:
+        """The loss over rows."""
+        return loss_at(self.loss, self.scores, self.problem.data)
 
     @cached_property
     def g(self) -> FloatArray:
@@ -121,9 +123,17 @@ class Sizes:
         return np.abs(self.point.gradient) * self.point.sums.weight
 
     @cached_property
-    def X(self) -> FloatArray:
+    def features(self) -> FloatArray:
         """|X|."""
         return np.abs(self.problem.dense)
+
+    @cached_property
+    def pairs(self) -> FloatArray:
+        """|X|^T b, b the weight of the pairs of each row."""
+        p, b = self.problem.data.preferences, np.zeros(self.problem.data.n_rows)
+        for block in map(p.block, range(p.n_blocks)):
+            np.add.at(b, block.row, pair_weight(block))
+        return b @ self.features
 
     @property
     def share(self) -> float:
@@ -132,83 +142,46 @@ class Sizes:
         return EXACT * (1.0 if steps is None else max(1.0, float(np.abs(steps[0]).sum())))
 
     @property
-    def value_at_zero(self) -> float:
-        return EXACT * self.loss_at_zero.value + 2.0 * self.loss_at_zero.error
-
-    @property
-    def loss_at_zero(self) -> Sums:
-        return loss_at(self.loss, 0.0 * self.scores, self.problem.data).sums
-
-    @property
-    def value(self) -> float:
-        return self.share * abs(self.point.sums.value) + 2.0 * self.point.sums.error
-
-    @property
-    def weight(self) -> float:
-        return EXACT * self.point.sums.weight
-
-    @property
-    def slope(self) -> float:
-        d = np.abs(self.problem.dense @ self.problem.d)
-        return float(self.share * (self.g @ d) + self._gradient_error * d.max())
-
-    @property
-    def size(self) -> float:
-        s = np.abs(self.scores)
-        return float(self.share * (self.g @ s) + self._gradient_error * s.max())
-
-    @property
-    def slopes(self) -> float:
-        hinge = self.point.sums.hinge
-        return 0.0 if hinge is None else EXACT * abs(hinge.slope) + 2.0 * hinge.slope_error
-
-    @property
-    def hinges(self) -> float:
-        hinge = self.point.sums.hinge
-        return 0.0 if hinge is None else EXACT * hinge.hinge
-
-    @property
-    def gradient(self) -> FloatArray:
-        return self.share * (self.g @ self.X) + self._gradient_error * self.X.max(axis=0)
-
-    @property
-    def product(self) -> FloatArray:
-        return self._curvature * float((self.X @ np.abs(self.problem.d)).max()) * (self.rows @ self.X)
-
-    @property
-    def hessian(self) -> FloatArray:
-        return self._curvature * np.outer(self.rows @ self.X, self.X.max(axis=0))
-
-    @property
-    def scaled_hessian(self) -> FloatArray:
-        unit = scales(self.problem)
-        return self.hessian / np.outer(unit, unit)
-
-    @property
-    def outer(self) -> FloatArray:
-        data = self.problem.data
-        a = np.zeros((data.n_queries, data.n_features))
-        np.add.at(a, data.query, self.g[:, None] * self.X)
-        unit = np.zeros(a.shape) + self._gradient_error * self.X.max(axis=0)
-        return self.share * (a.T @ a) + unit.T @ a + a.T @ unit
-
-    @property
-    def rows(self) -> FloatArray:
-        """Weight of the pairs of each row."""
-        p, total = self.problem.data.preferences, np.zeros(self.problem.data.n_rows)
-        for block in map(p.block, range(p.n_blocks)):
-            np.add.at(total, block.row, pair_weight(block))
-        return total
-
-    @property
-    def _gradient_error(self) -> float:
-        return 2.0 * self.point.sums.gradient_error
-
-    @property
-    def _curvature(self) -> float:
+    def curvature(self) -> float:
         """The largest phi'' times how far it may be off; a loss off by a share of its weight is so in its curvature."""
         sums = self.point.sums
         return largest_curvature(self.loss) * (self.share + 2.0 * sums.error / sums.weight)
+
+    @property
+    def gradient_error(self) -> float:
+        """What the loss states, for two engines."""
+        return 2.0 * self.point.sums.gradient_error
+
+    def of_sums(self) -> Answers:
+        """Of the sums."""
+        sums, d, s = self.point.sums, np.abs(self.problem.dense @ self.problem.d), np.abs(self.scores)
+        rooms = {"value": self.share * abs(sums.value) + 2.0 * sums.error, "weight": EXACT * sums.weight}
+        rooms["slope"] = self.share * (self.g @ d) + self.gradient_error * d.max()
+        rooms["size"] = self.share * (self.g @ s) + self.gradient_error * s.max()
+        if sums.hinge is not None:
+            rooms["sum of slopes"] = EXACT * abs(sums.hinge.slope) + 2.0 * sums.hinge.slope_error
+            rooms["sum of hinges"] = EXACT * sums.hinge.hinge
+        return rooms
+
+    def gradient(self) -> FloatArray:
+        """Of X^T g."""
+        return self.share * (self.g @ self.features) + self.gradient_error * self.features.max(axis=0)
+
+    def product(self) -> FloatArray:
+        """Of X^T L X d."""
+        return self.curvature * float((self.features @ np.abs(self.problem.d)).max()) * self.pairs
+
+    def hessian(self) -> FloatArray:
+        """Of X^T L X."""
+        return self.curvature * np.outer(self.pairs, self.features.max(axis=0))
+
+    def outer(self) -> FloatArray:
+        """Of the sum of outer products of the queries' gradients."""
+        data = self.problem.data
+        a = np.zeros((data.n_queries, data.n_features))
+        np.add.at(a, data.query, self.g[:, None] * self.features)
+        off = np.broadcast_to(self.gradient_error * self.features.max(axis=0), a.shape)
+        return self.share * (a.T @ a) + off.T @ a + a.T @ off
 
 
 def pair_weight(block: Rankings) -> FloatArray:
@@ -220,6 +193,7 @@ def pair_weight(block: Rankings) -> FloatArray:
     return np.repeat(block.u, np.diff(block.ranking_ptr)) * v * others
 
 
+@lru_cache
 def largest_curvature(loss: Loss) -> float:
     """The largest phi'', found by trying one pair; 1 for losses without."""
     if not loss.smooth:
@@ -228,7 +202,7 @@ def largest_curvature(loss: Loss) -> float:
     two = np.array([0, 2])
     pair = Rankings(np.arange(2, dtype=np.int32), two, np.arange(3), two, one, np.ones(1), None)
     found = []
-    for z in (*np.linspace(-8.0, 8.0, 65), 0.999999):
+    for z in (*np.linspace(-8.0, 8.0, 65).tolist(), 0.999999):
         curvature = loss.at(np.array([0.0, z]), pair, Work()).curvature
         found.append(0.0 if curvature is None else float(curvature.product(np.array([0.0, 1.0]), Work())[1]))
     return max(found)

@@ -23,11 +23,11 @@ class Handle:
 class CountingEngine:
     """Wraps an engine, and is one.
 
-    Trips are counted by their kind in `trips`: "scores", "at_zero", "evaluate", "gradient" (where it did not come along with an
-    evaluation), "hessian_product", "hessian", "outer", "columns", "largest_row", "fingerprint", "sample" and "draw".
-    Facts and the cost of a Hessian are known without. Arrays that come out are vectors of d entries and d x d matrices:
-    anything else, such as one with an entry for each row, is an AssertionError that names the method. Scores are
-    handles without contents. Samples are local by contract: they are counted, and not wrapped.
+    Trips are counted by their kind in `trips`: "scores", "at_zero", "evaluate", "gradient" (where it did not come along
+    with an evaluation), "hessian_product", "hessian", "outer", "columns", "largest_row", "fingerprint", "sample" and
+    "draw". Facts and the cost of a Hessian are known without. Arrays that come out are vectors of d entries and d x d
+    matrices: anything else, such as one with an entry for each row, is an AssertionError that names the method. Scores
+    are handles without contents. Samples are local by contract: they are counted, and not wrapped.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -164,8 +164,6 @@ class CountingEvaluation:
 
 
 def _numbers(sums: Sums) -> Sums:
-    for field in fields(sums):
-        if field.name != "hinge":
-            number = getattr(sums, field.name)
-            assert isinstance(number, float), f"Sums.{field.name} is a {type(number).__name__}, not a float"
+    for name, number in sums._asdict().items():
+        assert name == "hinge" or isinstance(number, float), f"Sums.{name} is a {type(number).__name__}, not a float"
     return sums

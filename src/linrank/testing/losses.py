@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from .._data import RankingData
 from .._preferences import FloatArray, Rankings
 from .._work import Work
-from ..losses import Curvature, Loss, LossPoint, Sums
+from ..losses import Curvature, Loss, LossPoint, Sums, as_loss
+from ..losses._base import AnyLoss
 from .problems import make_ranking
 
 #: The largest error that a loss may claim, relative to its weight.
@@ -47,7 +48,9 @@ def _spoil(array: NDArray[Any]) -> None:
     array.fill(np.nan if array.dtype.kind == "f" else 77 if array.dtype.kind in "iu" else 1)
 
 
-def check_loss(loss: Loss, seed: int = 0, *, rtol: float = 1e-9, weights: bool = True) -> None:
+def check_loss(
+    loss: Loss | AnyLoss, seed: int = 0, *, rtol: float = 1e-9, weights: bool = True, longest: int = 60
+) -> None:
     """Assert what every loss must keep; raises AssertionError with the property that fails.
 
     The value is convex, and the gradient is that of the value; it sums to 0 within each ranking, and an offset per
@@ -67,23 +70,33 @@ def check_loss(loss: Loss, seed: int = 0, *, rtol: float = 1e-9, weights: bool =
         Relative accuracy, beyond the errors that the loss claims of itself.
     weights : bool
         Whether rows and queries are weighted; False for a loss that knows unit weights alone.
+    longest : int
+        Members of the longest ranking; try 1500 for a loss that sums long rankings in a way of its own.
     """
+    checked = as_loss(loss)
+    assert checked is not None, f"{loss!r} is no loss: it needs a name, whether it is smooth, and a method `at`"
     rng = np.random.default_rng(seed)
-    for rankings in _blocks(rng, weights):
-        for spread in (0.1, 1.0, 10.0):
-            s = spread * rng.standard_normal(rankings.n_members)
-            _check_point(loss, s, rankings)
-            _check_invariance(loss, s, rankings, rtol)
-            _check_line(loss, s, rng.standard_normal(s.size), rankings, rtol)
-            _check_additivity(loss, s, rankings, rtol)
-            _check_memory(loss, s, rankings)
-        _check_curvature(loss, rng, rankings, rtol)
-        _check_zero(loss, rankings, rtol)
+    for rankings in _blocks(rng, weights, longest):
+        _check_block(checked, rng, rankings, rtol)
 
 
-def _blocks(rng: np.random.Generator, weights: bool) -> list[Rankings]:
-    """Short rankings of few levels, long ones of few and of many, and one of two rows among them."""
-    qid = np.repeat([0, 1, 2, 3, 4], [20, 30, 1250, 2, 40])
+def _check_block(loss: Loss, rng: np.random.Generator, rankings: Rankings, rtol: float) -> None:
+    for spread in (0.1, 1.0, 10.0):
+        s = spread * rng.standard_normal(rankings.n_members)
+        _check_point(loss, s, rankings)
+        _check_memory(loss, s, rankings)
+        _check_invariance(loss, s, rankings, rtol)
+        g = loss.at(s, rankings, Work()).gradient
+        for direction in (rng.standard_normal(s.size), g / max(np.abs(g).max(), 1e-300)):
+            _check_line(loss, s, direction, rankings, rtol)
+        _check_additivity(loss, s, rankings, rtol)
+    _check_curvature(loss, rng, rankings, rtol)
+    _check_zero(loss, rankings, rtol)
+
+
+def _blocks(rng: np.random.Generator, weights: bool, longest: int) -> list[Rankings]:
+    """Rankings of several lengths, one of them of two rows; with few levels and with many."""
+    qid = np.repeat([0, 1, 2, 3, 4], [8, 15, longest, 2, 20])
     blocks = []
     for n_levels in (4, None):
         _, y, _ = make_ranking(qid.size, 1, 1, n_levels, seed=int(rng.integers(99)))
@@ -121,12 +134,15 @@ def _check_invariance(loss: Loss, s: FloatArray, rankings: Rankings, rtol: float
 
 def _check_line(loss: Loss, s: FloatArray, direction: FloatArray, rankings: Rankings, rtol: float) -> None:
     here = loss.at(s, rankings, Work())
-    for t in (1e-6, 1e-2, 1.0):
+    for t in (1e-6, 1e-4, 1e-2, 1.0):
         there = loss.at(s + t * direction, rankings, Work())
         slack = rtol * (rankings.weight + abs(here.sums.value)) + _errors(here.sums, there.sums)
         slack += t * np.abs(direction).max() * (here.sums.gradient_error + there.sums.gradient_error)
+        middle = loss.at(s + 0.5 * t * direction, rankings, Work()).sums
+        room = slack + middle.error
+        assert middle.value <= 0.5 * (here.sums.value + there.sums.value) + room, "the value is not convex"
         rise = there.sums.value - here.sums.value
-        assert rise >= t * here.gradient @ direction - slack, "the value lies below its tangent: it is not convex"
+        assert rise >= t * here.gradient @ direction - slack, "the gradient is not that of the value"
         assert rise <= t * there.gradient @ direction + slack, "the gradient is not that of the value"
 
 
@@ -174,6 +190,7 @@ def _check_memory(loss: Loss, s: FloatArray, rankings: Rankings) -> None:
     given = [s, *(array for array in vars(rankings).values() if isinstance(array, np.ndarray))]
     kept = [array.copy() for array in given]
     clean, work, other = loss.at(s, rankings, Work()), SpoiltWork(), SpoiltWork()
+    _assert_unchanged(given, kept)
     point = loss.at(s, rankings, work)
     _assert_same(clean, point, "the answer depends on what scratch memory held before")
     work.spoil()
@@ -184,6 +201,10 @@ def _check_memory(loss: Loss, s: FloatArray, rankings: Rankings) -> None:
         other.spoil()
         assert np.array_equal(wanted, found), "the curvature keeps scratch memory, which is lent"
         assert np.array_equal(wanted, point.curvature.product(v, work)), "products of the curvature are not repeatable"
+    _assert_unchanged(given, kept)
+
+
+def _assert_unchanged(given: list[NDArray[Any]], kept: list[NDArray[Any]]) -> None:
     for array, before in zip(given, kept, strict=True):
         assert np.array_equal(array, before), "the scores or the rankings given were changed"
 
@@ -196,7 +217,7 @@ def _assert_same(one: LossPoint, other: LossPoint, message: str) -> None:
 def _check_curvature(loss: Loss, rng: np.random.Generator, rankings: Rankings, rtol: float) -> None:
     if not loss.smooth:
         return
-    s = GRID * rng.integers(-8, 9, rankings.n_members)
+    s: FloatArray = GRID * rng.integers(-8, 9, rankings.n_members).astype(np.float64)
     curvature = loss.at(s, rankings, Work()).curvature
     assert curvature is not None
     a, b = rng.uniform(-1.0, 1.0, (2, s.size))

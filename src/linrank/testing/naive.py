@@ -115,7 +115,7 @@ def naive_loss(
     z, N = scores[pairs.winner] - scores[pairs.loser], pairs.c.sum()
     pull = pairs.c * slope(z) / N
     gradient: Any = np.bincount(pairs.winner, pull, scores.size) - np.bincount(pairs.loser, pull, scores.size)
-    return NaiveLoss(float(pairs.c @ phi(z) / N), gradient)
+    return NaiveLoss(float(np.sum(pairs.c * phi(z)) / N), gradient)
 
 
 def naive_laplacian(second: Callable[[FloatArray], FloatArray], scores: FloatArray, pairs: Pairs) -> FloatArray:
@@ -142,12 +142,12 @@ def naive_hessian(
 class Phi(NamedTuple):
     """A pairwise loss by its definition: phi and its first two derivatives; no second one where it has kinks."""
 
-    value: Callable[[FloatArray], FloatArray]
-    slope: Callable[[FloatArray], FloatArray]
-    curvature: Callable[[FloatArray], FloatArray] | None
+    value: Callable[[FloatArray], Any]
+    slope: Callable[[FloatArray], Any]
+    curvature: Callable[[FloatArray], Any] | None
 
 
-_A = np.sqrt(1.5) / np.pi
+_A, _ROOT_PI = float(np.sqrt(1.5) / np.pi), float(np.sqrt(np.pi))
 _PHI = {
     "hinge": Phi(lambda z: np.maximum(0.0, 1.0 - z), lambda z: -1.0 * (z < 1.0), None),
     "squared_hinge": Phi(
@@ -157,9 +157,9 @@ _PHI = {
     ),
     "logistic": Phi(lambda z: np.logaddexp(0.0, -z), lambda z: -expit(-z), lambda z: expit(z) * expit(-z)),
     "logistic_erfc": Phi(
-        lambda z: np.exp(-((_A * z) ** 2)) / (2.0 * _A * np.sqrt(np.pi)) - 0.5 * z * erfc(_A * z),
+        lambda z: np.exp(-((_A * z) ** 2)) / (2.0 * _A * _ROOT_PI) - 0.5 * z * erfc(_A * z),
         lambda z: -0.5 * erfc(_A * z),
-        lambda z: _A / np.sqrt(np.pi) * np.exp(-((_A * z) ** 2)),
+        lambda z: _A / _ROOT_PI * np.exp(-((_A * z) ** 2)),
     ),
 }
 

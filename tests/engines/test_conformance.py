@@ -1,0 +1,200 @@
+"""Every engine of the library keeps the contract, and the suite that says so notices engines that do not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from linrank import RankingData, _parts
+from linrank._parts import split_queries
+from linrank.engines import LocalEngine, SumEngine
+from linrank.losses import LOSSES
+from linrank.testing import CountingEngine, check_engine, engine_cases, make_ranking
+
+SMALL = "stored as float64 C"
+
+
+def sum_of(n_parts):
+    return lambda data: SumEngine([LocalEngine(part) for part in split_queries(data, n_parts)])
+
+
+def sum_of_sums(data):
+    return SumEngine([sum_of(3)(part) for part in split_queries(data, 2)])
+
+
+def test_local():
+    check_engine(LocalEngine)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_local_on_several_threads(n_jobs):
+    large = ["more than a cache holds", "a giant sparse query", "a giant query of two levels"]
+    check_engine(lambda data: LocalEngine(data, n_jobs), cases=[*engine_cases()[n_jobs::6], *large[:n_jobs]])
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7])
+def test_sum(n_parts):
+    check_engine(sum_of(n_parts), cases=2 if n_parts == 7 else 4)
+
+
+def test_sum_of_parts_that_work_at_once():
+    make = sum_of(3)
+    check_engine(lambda data: SumEngine(make(data).engines, at_once=True), cases=9)
+
+
+@pytest.mark.parametrize("n_bytes", [500, 2000, 7000])
+@pytest.mark.parametrize(
+    "make", [LocalEngine, sum_of(2), sum_of(7), sum_of_sums], ids=["local", "2 parts", "7 parts", "sums"]
+)
+def test_samples_are_the_same_where_they_would_be_too_large(make, n_bytes, monkeypatch):
+    monkeypatch.setattr(_parts, "MAX_BYTES", n_bytes)
+    check_engine(make, cases=["thousands of queries", "stored as CSR with long indices", "row weights"])
+
+
+def test_unknown_cases_are_refused():
+    with pytest.raises(AssertionError, match="there is no case"):
+        check_engine(LocalEngine, cases=["no such case"])
+
+
+class DividesByN(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.sums = replace(point.sums, value=point.sums.value / point.sums.weight)
+        return point
+
+
+class LosesTheSlope(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.sums = replace(point.sums, slope=0.0)
+        return point
+
+
+class LetsRowsOut(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.gradient = lambda: np.concatenate([each.gradient for each in point.points])
+        return point
+
+
+class NeverTheSame(LocalEngine):
+    rng = np.random.default_rng(0)
+
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        exact = point.gradient
+        point.gradient = lambda: exact() * (1 + 1e-15 * self.rng.standard_normal(self.data.n_features))
+        return point
+
+
+class HalfTheHessian(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        whole = point.hessian
+        point.hessian = lambda scale: np.triu(whole(scale))
+        return point
+
+
+class ProductsInFloat32(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.hessian_product = lambda v, exact=True, product=point.hessian_product: (
+            product(v).astype(np.float32).astype(np.float64)
+        )
+        return point
+
+
+class WeightsInFloat32(LocalEngine):
+    def scores(self, w):
+        return super().scores(w.astype(np.float32).astype(np.float64))
+
+
+class ForgetsWeights(LocalEngine):
+    def columns(self):
+        X = self.data.X
+        found = super().columns()
+        return replace(found, mean=np.asarray(X.mean(axis=0)).ravel())
+
+
+class DrawsTheFirstRows(LocalEngine):
+    def draw(self, n_rows, first=0, of=None):
+        drawn = super().draw(n_rows, first, of)
+        return None if drawn is None else self.data.part(np.arange(drawn.n_rows))
+
+
+class SwallowsInterrupts(LocalEngine):
+    def __exit__(self, *args):
+        super().__exit__(*args)
+        return True
+
+
+class ErrorsOfNumpy(LocalEngine):
+    def checked(self, w):
+        return w
+
+
+class CountsQueriesWrong(LocalEngine):
+    @property
+    def facts(self):
+        return replace(super().facts, queries=1)
+
+
+def drops_a_part(data):
+    engine = sum_of(3)(data)
+    engine.engines = engine.engines[:-1]
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("make", "case", "message"),
+    [
+        (DividesByN, SMALL, "the value is not the sum over all pairs"),
+        (LosesTheSlope, SMALL, "the slope on the line"),
+        (LetsRowsOut, SMALL, r"gradient lets out an array of shape \(90,\)"),
+        (NeverTheSame, SMALL, "the gradient.* has other bits, asked twice"),
+        (HalfTheHessian, SMALL, "Hessian is not the sum over all pairs"),
+        (ProductsInFloat32, SMALL, "the Hessian product is not the sum over all pairs"),
+        (ProductsInFloat32, "a giant query of two levels", "the Hessian product is not the local engine's"),
+        (WeightsInFloat32, SMALL, "is not the sum over all pairs"),
+        (WeightsInFloat32, "thousands of queries", "is not the local engine's"),
+        (ForgetsWeights, "row weights", r"columns\(\).mean is off"),
+        (DrawsTheFirstRows, "thousands of queries", "differs from the local engine's in its X"),
+        (SwallowsInterrupts, SMALL, "an interrupt does not come out"),
+        (ErrorsOfNumpy, SMALL, "a w with an entry too many .*not a LinrankError"),
+        (CountsQueriesWrong, SMALL, "facts.queries is 1"),
+        (drops_a_part, SMALL, "facts.rows"),
+    ],
+)
+def test_engines_that_do_not_keep_the_contract_are_noticed(make, case, message):
+    with pytest.raises(AssertionError, match=message):
+        check_engine(make, cases=[case])
+
+
+def test_trips_are_counted():
+    X, y, qid = make_ranking(60, 4, 5, 3)
+    loss = LOSSES["squared_hinge"]
+    with CountingEngine(LocalEngine(RankingData(X, y, qid))) as engine:
+        s, d = engine.scores(np.ones(4)), engine.scores(np.arange(4.0))
+        point = engine.evaluate(loss, s, gradient=True)
+        point.gradient()
+        line = engine.evaluate(loss, s, d, 0.5)
+        line.gradient()
+        line.gradient()
+        line.hessian_product(np.ones(4))
+        assert engine.evaluate(loss, line.scores).sums.value == line.sums.value
+        assert engine.facts.rows == 60
+        assert engine.trips == {"scores": 2, "evaluate": 3, "gradient": 1, "hessian_product": 1}
+        assert engine.total == 7
+        assert engine.sample(15) is not None
+        assert engine.trips["sample"] == 1
+        assert not vars(s)
+
+
+def test_scores_of_another_engine_are_refused():
+    X, y, qid = make_ranking(60, 4, 5, 3)
+    data = RankingData(X, y, qid)
+    with CountingEngine(LocalEngine(data)) as one, CountingEngine(LocalEngine(data)) as other:
+        with pytest.raises(AssertionError, match="another engine's"):
+            one.evaluate(LOSSES["hinge"], other.scores(np.ones(4)))
+        with pytest.raises(AssertionError, match="scores are handles"):
+            one.evaluate(LOSSES["hinge"], np.zeros(60))
