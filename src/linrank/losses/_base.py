@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import reduce
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -179,7 +179,7 @@ class OwnLoss(Loss):
 
     def at_zero(self, rankings: Rankings, work: Work) -> Sums:
         """The sums where all scores are equal."""
-        told = getattr(type(self.given), "at_zero", Loss.at_zero)
+        told: Any = getattr(type(self.given), "at_zero", Loss.at_zero)
         if told is Loss.at_zero:
             return super().at_zero(rankings, work)
         sums: Sums = told(self.given, rankings, work)
