@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ._data import RankingData
 from .kernels.ordering import group_rows
+from .kernels.parts import draw_places
 
 #: Queries of up to so many rows are sampled whole; of longer ones a sample has at least so many rows,
 WHOLE = 32
@@ -38,13 +39,18 @@ def split_queries(data: RankingData, n_parts: int) -> list[RankingData]:
 def draw(data: RankingData, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
     """About n_rows rows, in whole queries (or in runs of rows of long ones), always the same; None: not worth it.
 
+    As many queries as can be, each with at least WHOLE rows or all it has: more queries tell more than longer ones, but
+    a few rows of a query have hardly a pair.
+
     The data holds rows number first, first + 1, ... of `of`: drawn are those that would be drawn from all of them.
     """
     total = data.n_rows if of is None else of
     if FEWEST * n_rows > total:
         return None
     row, ptr = group_rows(data.query, data.n_queries)
-    places = _places(ptr, first, n_rows / total)
+    given = ptr, first, n_rows / total, WHOLE, RUN
+    places = np.empty(draw_places(*given, False, ptr), dtype=np.int64)
+    draw_places(*given, True, places)
     rows = places if row is None else row[places]
     return data.part(within_limit(data.X, data.query, rows, one_more=of is not None))
 
@@ -68,31 +74,3 @@ def within_limit(
         return rows[: n + 1]
     whole = np.flatnonzero(query[rows[: n + 1]] != query[rows[n]])
     return rows[: whole[-1] + 1] if whole.size else rows[:n]
-
-
-def _places(ptr: NDArray[np.int64], first: int, share: float) -> NDArray[np.int64]:
-    """Places, by query, of the rows drawn from queries ptr: about that share of them.
-
-    As many queries as can be, each with at least WHOLE rows or all it has: more queries tell more than longer ones, but
-    a few rows of a query have hardly a pair. Chance depends on where a query begins among all rows, and on that alone.
-    """
-    size, begin = np.diff(ptr), ptr[:-1]
-    wanted = np.minimum(size, np.maximum(share * size, WHOLE))  # rows of a query, if it is drawn
-    drawn = np.flatnonzero(_chance(first + begin) * wanted < share * size)
-    n_runs = np.where(wanted[drawn] < size[drawn], np.ceil(wanted[drawn] / RUN), 1.0).astype(np.int64)
-    of = np.repeat(drawn, n_runs)  # the query of each run
-    number = np.arange(of.size) - np.repeat(np.cumsum(n_runs) - n_runs, n_runs)
-    stretch = size[of] / np.repeat(n_runs, n_runs)
-    length = np.minimum(np.where(wanted[of] < size[of], RUN, size[of]), stretch.astype(np.int64))
-    start = begin[of] + (number * stretch).astype(np.int64)
-    start += (_chance(first + start) * (stretch - length)).astype(np.int64)
-    places = np.repeat(start - (np.cumsum(length) - length), length) + np.arange(length.sum())
-    return np.asarray(places, dtype=np.int64)
-
-
-def _chance(number: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Numbers between 0 and 1 that look random: SplitMix64's, always the same."""
-    z = (number.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))).astype(np.float64) / 2.0**64

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ._preferences import FloatArray, IntArray, Preferences, pointers
 from .kernels.ordering import begins, stable_order
 from .kernels.pairs import pair_weights
+from .kernels.parts import restrict_rankings
 
 #: Members in a block of work: large enough that starting a task costs nothing beside it.
 BLOCK_MEMBERS = 1 << 15
@@ -108,24 +109,21 @@ def restrict(p: Preferences, rows: IntArray, query: IntArray) -> Preferences:
     """The preferences among some of the rows, which are renumbered in the order given; `query` is each row's."""
     number = np.full(query.size, -1, dtype=np.int32)
     number[rows] = np.arange(rows.size, dtype=np.int32)
-    member = np.flatnonzero(number[p.row] >= 0)
-    level = np.searchsorted(p.level_ptr, member, side="right") - 1
-    ranking = np.searchsorted(p.ranking_levels, level, side="right") - 1
-    several = np.zeros(p.n_rankings, dtype=bool)
-    several[ranking[1:][(ranking[1:] == ranking[:-1]) & (level[1:] != level[:-1])]] = True
-    keep = several[ranking]
-    member, level, ranking = member[keep], level[keep], ranking[keep]
-    level_start = np.flatnonzero(begins(level))
-    ranking_start = np.flatnonzero(begins(ranking))
-    which = ranking[ranking_start]
+    most = int(np.count_nonzero(number[p.row] >= 0))  # members that can be left
+    row, v = np.empty(most, dtype=np.int32), np.empty(0 if p.v is None else most)
+    level_size, n_levels, which = (np.empty(n, dtype=np.int64) for n in (p.level_ptr.size, p.n_rankings, p.n_rankings))
+    left = restrict_rankings(number, p.row, p.v, p.level_ptr, p.ranking_levels, row, v, level_size, n_levels, which)
+    n_members, n_level, n_rankings = left
+    which, level_ptr = which[:n_rankings], pointers(level_size[:n_level])
+    ranking_levels = pointers(n_levels[:n_rankings])
     rankings = _Rankings(
-        row=number[p.row[member]],
-        v=None if p.v is None else p.v[member],
+        row=row[:n_members],
+        v=None if p.v is None else v[:n_members],
         u=p.u[which],
         query=query[p.row[p.ranking_ptr[which]]],
-        ranking_ptr=np.r_[ranking_start, member.size].astype(np.int64),
-        level_ptr=np.r_[level_start, member.size].astype(np.int64),
-        ranking_levels=np.r_[np.searchsorted(level_start, ranking_start), level_start.size].astype(np.int64),
+        ranking_ptr=level_ptr[ranking_levels],
+        level_ptr=level_ptr,
+        ranking_levels=ranking_levels,
         repeats=None if p.repeats is None else p.repeats[which],
     )
     return _finish(rankings)
