@@ -56,8 +56,6 @@ def test_fits_are_those_of_the_local_engine(local, joined, loss, solver):
 
 
 def test_messages_are_small_and_handles_are_let_go(local, joined):
-    for part in joined.engines:
-        part.sizes.clear()
     objective = Objective(joined, LOSSES["squared_hinge"], 0.01)
     solution = Newton(tol=1e-6, hessian="exact").minimise(objective)
     point = objective.at(solution.w)
@@ -69,7 +67,7 @@ def test_messages_are_small_and_handles_are_let_go(local, joined):
     assert joined.largest_row(None) == local.largest_row(None)
     del point, objective
     gc.collect()
-    for part in joined.engines:
+    for part in joined.engines:  # of all fits so far
         kinds = {method for method, _, _ in part.sizes}
         assert kinds >= {"at_zero", "scores", "evaluate", "of_evaluation", "draw", "largest_row"}
         assert max(sent for _, sent, _ in part.sizes) <= 8 * D + 1000  # vectors go there, no matrix
