@@ -115,7 +115,7 @@ def test_public_names():
     assert linrank.__all__ == [
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
-        "SGDRanker", "UndefinedMetricWarning", "compare", "io", "labels", "load", "losses", "metrics",
+        "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "io", "labels", "load", "losses", "metrics",
         "model_selection", "read_svmlight", "save", "solvers", "summation", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import io, losses, metrics, model_selection, solvers, summation, testing
+    from . import engines, io, losses, metrics, model_selection, solvers, summation, testing
     from ._classifier import AUCClassifier
     from ._cv import LinearRankerCV
     from ._data import RankingData
@@ -47,6 +47,7 @@ __all__ = [
     "SGDRanker",
     "UndefinedMetricWarning",
     "compare",
+    "engines",
     "io",
     "labels",
     "load",
@@ -84,7 +85,7 @@ _HOMES = {
     "save": ".io.model",
     "write_svmlight": ".io.write",
 }
-_MODULES = ("io", "losses", "metrics", "model_selection", "solvers", "summation", "testing")
+_MODULES = ("engines", "io", "losses", "metrics", "model_selection", "solvers", "summation", "testing")
 
 
 def __getattr__(name: str) -> Any:

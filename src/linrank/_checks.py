@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,41 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Refuse a parameter value that is not one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ParameterError(f"{name}={value!r} is not known: choose one of {', '.join(map(repr, choices))}.")
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Stands for somebody's own loss or solver, of which a model file holds no more than the name."""
+
+    what: str  # "loss" or "solver", the parameter that it stands in for
+    name: str
+    origin: str  # module and class
+
+    def __repr__(self) -> str:
+        return f"<{self.what} {self.name!r} ({self.origin}), not in the model file>"
+
+    @property
+    def cure(self) -> str:
+        """What is missing, and how to go on."""
+        cure = f"set {self.what}= to fit again" + (" or to predict pairs" if self.what == "loss" else "")
+        return f"The {self.what} {self.name!r} ({self.origin}) is not part of linrank: {cure}."
+
+
+def check_own(what: str, given: Any, choices: tuple[str, ...], members: tuple[str, ...]) -> None:
+    """Refuse a loss or a solver that is neither one of the choices nor an object with these members."""
+    if isinstance(given, Missing):
+        raise ParameterError(given.cure)
+    if isinstance(given, type):
+        raise ParameterError(f"{what}={given.__name__} is a class: give an instance, {given.__name__}().")
+    if given is None or isinstance(given, (str, bool, int, float)):
+        check_choice(what, given, choices)
+        return
+    lacking = [member for member in members if not hasattr(given, member)]
+    if lacking:
+        raise ParameterError(
+            f"{what}={given!r} has no {lacking[0]!r}: choose one of {', '.join(map(repr, choices))}, or give an object "
+            f"with {', '.join(members)}; docs/extending.md shows one."
+        )
 
 
 def check_number(name: str, value: Any, above: float) -> None:

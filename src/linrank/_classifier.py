@@ -19,7 +19,9 @@ from ._errors import DataError
 from ._folds import Fold, folds_by
 from ._preferences import FloatArray
 from ._threads import map_in_threads
+from .losses import AnyLoss
 from .rankers import LinearRanker
+from .solvers import Solver
 
 logger = logging.getLogger("linrank")
 
@@ -34,7 +36,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    loss, alpha, solver, scale, tol, max_iter, n_jobs, verbose
+    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"} or Loss, default="squared_hinge"
+        As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
+    solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
+        The same.
+    alpha, scale, tol, max_iter, n_jobs, verbose
         As in LinearRanker. `n_jobs` folds run at once.
     cv : int, splitter, iterable of (train rows, test rows) or None, default=5
         Folds whose held-out scores the sigmoid is fitted to. A number: that many, or fewer where a class has fewer
@@ -71,10 +77,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        loss: str = "squared_hinge",
+        loss: str | AnyLoss = "squared_hinge",
         alpha: float | str = "auto",
         *,
-        solver: Any = "auto",
+        solver: str | Solver = "auto",
         scale: bool | str = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,

@@ -22,10 +22,12 @@ from ._threads import map_in_threads
 from .engines import open_engine
 from .engines.local import overflow_ignored
 from .engines.matrix import score_rows
+from .losses import AnyLoss
 from .metrics import Metric, parse
 from .metrics._names import OVER_PREFERENCES
 from .metrics._pairs import TIE_VALUE, accuracy_of
 from .rankers import LinearRanker
+from .solvers import Solver
 
 logger = logging.getLogger("linrank")
 
@@ -69,7 +71,11 @@ class LinearRankerCV(LinearPredictor):
         callable, to be maximised, that gets (y, scores, query numbers) of the test rows.
     one_standard_error : bool, default=False
         Take the strongest alpha whose mean score is within one standard error of the best.
-    loss, solver, preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
+    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"} or Loss, default="squared_hinge"
+        As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
+    solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
+        The same.
+    preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
         As in LinearRanker. `n_jobs` folds run at once; `verbose` shows their progress as well. Means that replace NaN
         are those of all rows, in every fold.
 
@@ -91,8 +97,8 @@ class LinearRankerCV(LinearPredictor):
         cv: Any = 5,
         metric: str | Metric | Callable[..., float] = "pairwise_accuracy",
         one_standard_error: bool = False,
-        loss: str = "squared_hinge",
-        solver: Any = "auto",
+        loss: str | AnyLoss = "squared_hinge",
+        solver: str | Solver = "auto",
         preferences: str | ArrayLike = "full",
         query_weighting: str = "pairs",
         scale: bool | str = "auto",

@@ -80,12 +80,12 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
 
-        A and B may be single rows, (d,).
+        Or with a loss of one's own that has `probability`. A and B may be single rows, (d,).
         """
         check_is_fitted(self)
         loss = as_loss(self.loss)
-        if loss is None or loss.probability(np.empty(0)) is None:
-            raise ParameterError(f"loss={self.loss!r} gives no probabilities: train with loss='logistic'.")
+        if loss.probability(np.empty(0)) is None:
+            raise ParameterError(f"loss={loss.name!r} gives no probabilities: train with loss='logistic'.")
         a, b = self.predict(as_row(A)), self.predict(as_row(B))
         if a.size != b.size:
             raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either.")

@@ -163,7 +163,7 @@ def seconds_left(history: list[Iteration], goal: float | None, n_steps: int | No
     last = history[-1]
     if n_steps is not None:
         return last.seconds * (n_steps - last.iteration) / max(1, last.iteration)
-    if goal is None or len(history) < 3:
+    if goal is None or goal <= 0 or len(history) < 3:
         return None
     first = history[max(0, len(history) // 2 - 1)]
     if not 0 < last.gap < first.gap or last.seconds <= first.seconds:

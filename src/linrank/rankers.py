@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ._checks import check_choice, check_number
+from ._checks import check_number, check_own
 from ._data import RankingData
 from ._defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ._errors import ConvergenceWarning, DataError, ParameterError
@@ -24,8 +25,9 @@ from ._preferences import FloatArray
 from ._progress import Progress
 from .engines import Engine, Facts, open_engine
 from .engines.local import overflow_ignored
-from .losses import LOSSES, Loss, as_loss
-from .solvers import SOLVERS, ConjugateGradients, Newton, Solution, Solver, Status, Tron
+from .losses import AnyLoss, Loss, as_loss
+from .solvers import SOLVERS, Callback, ConjugateGradients, Newton, Solution, Solver, Status, Tron
+from .solvers._base import checked
 
 logger = logging.getLogger("linrank")
 
@@ -38,19 +40,20 @@ class LinearRanker(LinearPredictor):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"}, default="squared_hinge"
+    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"} or Loss, default="squared_hinge"
         phi: "squared_hinge" is max(0, 1 - z)^2, smooth and fastest to train; "hinge" is max(0, 1 - z), the loss of
         RankSVM and TreeRSVM; "logistic" is log(1 + e^-z), which makes `predict_pair` a probability; "logistic_erfc" is
-        RankNCG's stand-in for it.
+        RankNCG's stand-in for it. Or a loss of your own: an instance of `linrank.losses.Loss`, or of any class with
+        `name`, `smooth` and `at` (`docs/extending.md`).
     alpha : float or "auto", default="auto"
         Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data. "auto": in
         proportion to the columns' variances over the rows, by a factor for each loss (`docs/how-to-choose.md`); often
         as good as tuning, which is `LinearRankerCV`.
-    solver : {"auto", "newton", "bundle", "cg", "tron"} or solver, default="auto"
+    solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
         How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "cg" (nonlinear
         conjugate gradients) and "tron" (trust-region Newton) for smooth ones, to compare with. "auto" takes Newton's
-        method, but the bundle method for the hinge with few features or large sparse X. An instance brings its own tol
-        and max_iter.
+        method, but the bundle method for the hinge with few features or large sparse X, and for losses of your own that
+        are not smooth. An instance, of `linrank.solvers` or your own, brings its own tol and max_iter.
     preferences : {"full", "chain"} or edges, default="full"
         Compare all levels within a query, or consecutive levels only, or those joined by a graph: a list or array of
         edges (lower level, higher level[, weight]) between values of y. Cycles are allowed, levels that do not occur
@@ -116,10 +119,10 @@ class LinearRanker(LinearPredictor):
 
     def __init__(
         self,
-        loss: Any = "squared_hinge",
+        loss: str | AnyLoss = "squared_hinge",
         alpha: float | str = "auto",
         *,
-        solver: Any = "auto",
+        solver: str | Solver = "auto",
         preferences: str | ArrayLike = "full",
         query_weighting: str = "pairs",
         scale: bool | str = "auto",
@@ -190,9 +193,9 @@ class LinearRanker(LinearPredictor):
             scale, alpha = self._from_data(engine)
             objective = Objective(engine, loss, alpha, scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
-            risk_key = (engine.fingerprint(), self.loss, str(self.scale)) if self.warm_start else None
+            risk_key = (engine.fingerprint(), _state(self.loss), str(self.scale)) if self.warm_start else None
             start = self._start(engine.facts, risk_key, scale)
-            solution = self._solver(engine).minimise(objective, start, progress)
+            solution = _minimise(self._solver(engine), objective, start, progress)
             if self._advises and self.verbose > 0 and all_in_order(engine, objective.scores(solution.w)):
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
@@ -215,7 +218,7 @@ class LinearRanker(LinearPredictor):
             solutions: list[Solution] = []
             for alpha in alphas:
                 objective = Objective(engine, loss, float(alpha), scale)
-                solutions.append(solver.minimise(objective, solutions[-1] if solutions else None))
+                solutions.append(_minimise(solver, objective, solutions[-1] if solutions else None))
                 done(solutions[-1])
         return solutions, scale
 
@@ -237,26 +240,22 @@ class LinearRanker(LinearPredictor):
             raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
-        if isinstance(self.solver, (str, type)) or not isinstance(self.solver, Solver):
-            check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_own("solver", self.solver, ("auto", *SOLVERS), ("minimise",))
         if not loss.smooth and self._needs_smooth(loss):
+            fits = "'auto', 'newton' or 'bundle'" if loss.smoothed(1.0) is not None else "'auto' or 'bundle'"
             raise ParameterError(
-                f"solver={self.solver!r} needs a smooth loss, loss={self.loss!r} is not: use solver='auto', 'newton' "
-                "or 'bundle', or loss='squared_hinge'."
+                f"solver={self.solver!r} needs a smooth loss, loss={loss.name!r} is not: use solver={fits}, or "
+                "loss='squared_hinge'."
             )
 
     def _loss(self) -> Loss:
         """The loss by its name, or the one given."""
-        loss = as_loss(self.loss)
-        if loss is None:
-            check_choice("loss", self.loss, tuple(LOSSES))
-        assert loss is not None
-        return loss
+        return as_loss(self.loss)
 
     def _needs_smooth(self, loss: Loss) -> bool:
         """Whether the solver asked for cannot cope with a loss that is not smooth."""
-        kind = SOLVERS.get(self.solver) if isinstance(self.solver, str) else type(self.solver)
-        return kind in (ConjugateGradients, Tron) or (kind is Newton and loss.smoothed(1.0) is None)
+        kind = SOLVERS.get(self.solver, object) if isinstance(self.solver, str) else type(self.solver)
+        return issubclass(kind, (ConjugateGradients, Tron)) or (issubclass(kind, Newton) and loss.smoothed(1.0) is None)
 
     def _solver(self, engine: Engine) -> Solver:
         if not isinstance(self.solver, str):
@@ -298,9 +297,28 @@ class LinearRanker(LinearPredictor):
         self._solution = solution if self.warm_start else None
         self._risk_key = risk_key
         if solution.status is not Status.CONVERGED:
+            gap = "no certificate" if np.isnan(solution.gap) else f"a certified gap of {solution.gap:.2g}"
             warnings.warn(
-                f"The solver ended as {solution.status.value!r} after {solution.n_iter} iterations with a certified "
-                f"gap of {solution.gap:.2g}. {solution.status.advice}",
+                f"The solver ended as {solution.status.value!r} after {solution.n_iter} iterations with {gap}. "
+                f"{solution.status.advice}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _minimise(
+    solver: Solver, objective: Objective, start: FloatArray | Solution | None, callback: Callback | None = None
+) -> Solution:
+    """The solver's answer, looked at: it may be anybody's."""
+    return checked(solver.minimise(objective, start, callback), objective.n_features)
+
+
+def _state(loss: Any) -> Any:
+    """By which a loss is known again; nothing is equal to that of one which cannot be pickled.
+
+    Not the loss itself: somebody's own may have been changed since the last fit.
+    """
+    try:
+        return type(loss), pickle.dumps(loss)
+    except Exception:
+        return object()

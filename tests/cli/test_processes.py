@@ -203,7 +203,7 @@ from linrank import LinearRanker
 from linrank.cli import cli
 solve = LinearRanker._solve_path
 def endless(self, *given):
-    print("begun", file=sys.stderr, flush=True)
+    sys.stderr.write("begun\\n")  # in one piece: print writes the end of the line apart
     while True:
         solve(self, *given)
 LinearRanker._solve_path = endless

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from linrank import ParameterError
 from linrank.losses import LOSSES, Hinge, HuberHinge, Logistic, LossPoint, SquaredHinge
 from linrank.testing import PairHinge, check_loss
 
@@ -34,7 +35,7 @@ class Duck:
 
 def test_anybodys_class_may_be_a_loss():
     check_loss(Duck())
-    with pytest.raises(AssertionError, match="is no loss"):
+    with pytest.raises(ParameterError, match="loss=3 is not known"):
         check_loss(3)
 
 
@@ -77,7 +78,7 @@ def in_work(array, work):
 
 
 def more(point, **changes):
-    return replace(point, sums=replace(point.sums, **changes))
+    return replace(point, sums=point.sums._replace(**changes))
 
 
 class KeepsWork:
@@ -92,7 +93,7 @@ class KeepsWork:
 
 class WrongAtZero(Hinge):
     def at_zero(self, rankings, work):
-        return replace(super().at_zero(rankings, work), value=0.0)
+        return super().at_zero(rankings, work)._replace(value=0.0)
 
 
 class Rough(Hinge):
@@ -132,6 +133,9 @@ WRONG = {
     ),
     "values of several blocks do not add up": answered(
         lambda point, s, rankings, work: more(point, value=point.sums.value + rankings.weight**0.5)
+    ),
+    "the value is negative": answered(
+        lambda point, s, rankings, work: more(point, value=point.sums.value - 99.0 * rankings.weight)
     ),
     "weight is not the sum": answered(lambda point, *_: more(point, weight=1.0)),
     "Sums.error claims too much": answered(lambda point, *_: more(point, error=1.0 * point.sums.weight)),

@@ -149,7 +149,7 @@ def _facts(ranker: LinearPredictor) -> dict[str, Any]:
     return {
         **facts,
         "features": int(ranker.coef_.size),
-        "loss": getattr(ranker, "loss", None),
+        "loss": getattr(ranker.loss, "name", ranker.loss),
         "linrank": __version__,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

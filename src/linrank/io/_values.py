@@ -1,4 +1,10 @@
-"""Parameters and attributes as JSON values and back: numbers, texts, lists, and solvers by their fields."""
+"""Parameters and attributes as JSON values and back: numbers, texts, lists, and losses and solvers by their fields.
+
+    {"loss": "LogisticErfc", "eps": 1e-06}                          of linrank: comes back as it was
+    {"loss": "huber", "class": "mypackage.losses.Huber"}            somebody's own: comes back as a `Missing`
+
+Nothing that a file names is imported.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +15,27 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import Missing
+
 logger = logging.getLogger("linrank")
 
 LONGEST_DESCRIPTION = 200
 
 
-def _solvers() -> Any:
-    from .. import solvers  # few models name one, and it takes a while
+def _kinds() -> dict[str, tuple[type, ...]]:
+    """The losses and solvers that a file holds by their fields."""
+    from ..losses import KINDS  # few models name one, and it takes a while
+    from ..solvers import SOLVERS
 
-    return solvers
+    return {"loss": KINDS, "solver": tuple(SOLVERS.values())}
 
 
 def encode(values: dict[str, Any]) -> dict[str, Any]:
     """Each value as JSON can hold it; what cannot be read back is described: {"repr": "..."}."""
-    return {name: _encoded(value) for name, value in values.items()}
+    return {name: _encoded(value, name) for name, value in values.items()}
 
 
-def _encoded(value: Any) -> Any:
+def _encoded(value: Any, parameter: str = "") -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int)):
@@ -40,10 +50,19 @@ def _encoded(value: Any) -> Any:
             return entries
         if all(_is_edge(entry) for entry in entries):
             return [[*entry, 1.0][:3] for entry in entries]  # an edge without a weight weighs 1
-    name = type(value).__name__
-    if dataclasses.is_dataclass(value) and getattr(_solvers(), name, None) is type(value):
-        return {"solver": name, **encode(dataclasses.asdict(value))}  # type: ignore[arg-type]
+    if parameter in ("loss", "solver"):
+        return _object(parameter, value)
     return {"repr": repr(value)[:LONGEST_DESCRIPTION]}
+
+
+def _object(what: str, value: Any) -> dict[str, Any]:
+    """A loss or a solver: by its fields, or by its name and class."""
+    if isinstance(value, Missing):
+        return {what: value.name, "class": value.origin}
+    kind = type(value)
+    if kind in _kinds()[what]:
+        return {what: kind.__name__, **encode(dataclasses.asdict(value))}
+    return {what: str(getattr(value, "name", kind.__name__)), "class": f"{kind.__module__}.{kind.__qualname__}"}
 
 
 def _is_edge(entry: Any) -> bool:
@@ -71,13 +90,29 @@ def _decoded(name: str, value: Any) -> Any:
         return np.array(value)
     if not isinstance(value, dict):
         return value
-    kind = getattr(_solvers(), str(value.get("solver")), None)
-    if not dataclasses.is_dataclass(kind) or not isinstance(kind, type) or not hasattr(kind, "minimise"):
+    return _given(name, value)
+
+
+def _given(name: str, value: dict[str, Any]) -> Any:
+    """The loss or solver that an object describes."""
+    named, fields = value.get(name), {key: entry for key, entry in value.items() if key != name}
+    if name in ("loss", "solver") and isinstance(named, str) and set(fields) == {"class"}:
+        if isinstance(fields["class"], str):
+            return Missing(name, named, fields["class"])
+    kind = next((kind for kind in _kinds().get(name, ()) if kind.__name__ == named), None)
+    if kind is None:
         raise ValueError(f"{name!r} is an object that this linrank does not know")
     try:
-        return kind(**{key: entry for key, entry in value.items() if key != "solver"})
+        return kind(**{key: _field(entry) for key, entry in fields.items()})
     except (TypeError, ValueError):
-        raise ValueError(f"{name!r} has fields that {value['solver']} does not have") from None
+        raise ValueError(f"{name!r} has fields that {named} does not have") from None
+
+
+def _field(value: Any) -> Any:
+    """A field of a loss or solver: a number, a text, or a tuple of numbers."""
+    if isinstance(value, dict) or (isinstance(value, list) and not all(type(entry) in (int, float) for entry in value)):
+        raise ValueError("neither a number, a text nor numbers")
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _table(name: str, rows: list[Any]) -> Any:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+import numpy as np
+
+from .._checks import check_own
+from .._errors import ParameterError
 from .._preferences import Rankings
 from .._work import Work
 from ._base import AnyLoss, Curvature, HingeSums, Loss, LossPoint, OwnLoss, Sums
@@ -11,7 +17,9 @@ from .logistic_erfc import LogisticErfc
 from .squared_hinge import HuberHinge, SquaredHinge
 
 __all__ = [
+    "KINDS",
     "LOSSES",
+    "AnyLoss",
     "Curvature",
     "Hinge",
     "HingeSums",
@@ -27,13 +35,20 @@ __all__ = [
     "as_loss",
 ]
 
+#: Losses that come with linrank: values, which a model file holds by their fields.
+KINDS = (Hinge, SquaredHinge, HuberHinge, Logistic, LogisticErfc)
+#: By the names rankers take.
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic(), LogisticErfc())}
 
 
-def as_loss(given: object) -> Loss | None:
-    """A loss by its name, or anybody's own; None for anything else."""
-    if isinstance(given, Loss):
-        return given
-    if isinstance(given, str):
-        return LOSSES.get(given)
-    return OwnLoss(given) if isinstance(given, AnyLoss) and not isinstance(given, type) else None
+def as_loss(given: object) -> Loss:
+    """A loss by its name, or anybody's own; a ParameterError says what is wrong with anything else."""
+    if isinstance(given, str) and given in LOSSES:
+        return LOSSES[given]
+    if type(given) in (*KINDS, OwnLoss):
+        return cast(Loss, given)
+    check_own("loss", given, tuple(LOSSES), ("name", "smooth", "at"))
+    own = OwnLoss(cast(AnyLoss, given))
+    if not isinstance(own.name, str) or not isinstance(own.smooth, (bool, np.bool_)):
+        raise ParameterError(f"loss={given!r}: its name must be a text, and its smooth True or False.")
+    return own

@@ -13,9 +13,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from .._errors import ParameterError
 from .._preferences import FloatArray, Rankings
 from .._work import Work
 
+#: A mean loss below minus this is negative by more than rounding.
+LEAST = 1e-9
 #: A sum of steps, each a pair of 2 a and m: phi''(z) = sum of 2 a [z < m]. Given as all a, then all m.
 Steps = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -96,7 +99,11 @@ class LossPoint:
 
 
 class Loss(ABC):
-    """A convex function of the scores: the sum of c_ij phi(s_i - s_j) over the preferences, or any that adds up."""
+    """A convex function of the scores: the sum of c_ij phi(s_i - s_j) over the preferences, or any that adds up.
+
+    It is nowhere negative: certificates take 0 for a bound. One instance serves several threads and folds at once, so
+    it keeps nothing of a call.
+    """
 
     name: ClassVar[str] = "own"
     smooth: ClassVar[bool] = True  # whether its points have a curvature
@@ -123,20 +130,24 @@ class Loss(ABC):
         return None
 
 
-@runtime_checkable
 class AnyLoss(Protocol):
-    """As much of a loss as rankers ask for: anybody's class with these will do."""
+    """As much of a loss as rankers ask for: anybody's class with these will do; what else `Loss` has is optional."""
 
-    name: str
-    smooth: bool
+    @property
+    def name(self) -> str:
+        """Its name, for progress, messages and model files."""
 
-    def at(self, scores: Any, rankings: Any, work: Any) -> LossPoint:
+    @property
+    def smooth(self) -> bool:
+        """Whether its points have a curvature."""
+
+    def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
         """Evaluate one block at its members' scores."""
 
 
 @dataclass(frozen=True)
 class OwnLoss(Loss):
-    """Somebody's loss that is no subclass of Loss: what it does not say is as Loss has it."""
+    """Somebody's own loss: what it does not say is as Loss has it, and its answers are looked at before kernels are."""
 
     given: AnyLoss
 
@@ -150,6 +161,67 @@ class OwnLoss(Loss):
         """Whether its points have a curvature."""
         return self.given.smooth
 
+    @property
+    def steps(self) -> Steps | None:  # type: ignore[override]
+        """Steps whose sum is phi''."""
+        return getattr(self.given, "steps", super().steps)
+
     def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
         """Evaluate one block."""
-        return self.given.at(scores, rankings, work)
+        point = self.given.at(scores, rankings, work)
+        if not isinstance(point, LossPoint):
+            raise self._wrong("does not answer by a LossPoint", "give LossPoint(Sums(value, weight), gradient)")
+        self._check(point.sums, rankings)
+        if self.smooth and point.curvature is None:
+            raise self._wrong("says that it is smooth, but has no curvature", "set smooth = False, or give one")
+        curvature = None if point.curvature is None else OwnCurvature(self, point.curvature)
+        return LossPoint(point.sums, self.vector("gradient", point.gradient, rankings.n_members), curvature)
+
+    def at_zero(self, rankings: Rankings, work: Work) -> Sums:
+        """The sums where all scores are equal."""
+        told: Any = getattr(type(self.given), "at_zero", Loss.at_zero)
+        if told is Loss.at_zero:
+            return super().at_zero(rankings, work)
+        sums: Sums = told(self.given, rankings, work)
+        self._check(sums, rankings)
+        return sums
+
+    def probability(self, z: FloatArray) -> FloatArray | None:
+        """Probability of i over j."""
+        answer: FloatArray | None = getattr(self.given, "probability", super().probability)(z)
+        return answer
+
+    def smoothed(self, mu: float) -> Loss | None:
+        """A smooth loss beside it."""
+        smooth: Loss | None = getattr(self.given, "smoothed", super().smoothed)(mu)
+        return None if smooth is None else OwnLoss(smooth)
+
+    def vector(self, what: str, values: FloatArray, size: int) -> FloatArray:
+        """An answer as kernels take it: they do not look how long it is."""
+        if np.shape(values) != (size,):
+            shape = f"shape {np.shape(values)} for {size} members"
+            raise self._wrong(f"gives a {what} of {shape}", "give an entry for each member of the block")
+        return np.ascontiguousarray(values, dtype=np.float64)
+
+    def _check(self, sums: Sums, rankings: Rankings) -> None:
+        if not isinstance(sums, Sums):
+            raise self._wrong("does not tell its sums", "give linrank.losses.Sums(value, weight)")
+        if not sums.weight > 0 and rankings.weight > 0:
+            raise self._wrong("gives sums without a weight", "say what they are divided by, mostly rankings.weight")
+        if sums.value < -LEAST * sums.weight - sums.error:
+            raise self._wrong("is negative, and solvers take 0 for a bound", "add a constant to it")
+
+    def _wrong(self, what: str, cure: str) -> ParameterError:
+        return ParameterError(f"The loss {self.name!r} {what}: {cure}.")
+
+
+@dataclass(frozen=True)
+class OwnCurvature:
+    """The curvature of somebody's own loss."""
+
+    loss: OwnLoss
+    given: Curvature
+
+    def product(self, v: FloatArray, work: Work) -> FloatArray:
+        """Hessian times a vector over the members."""
+        return self.loss.vector("product", self.given.product(v, work), v.size)

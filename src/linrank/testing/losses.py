@@ -53,12 +53,12 @@ def check_loss(
 ) -> None:
     """Assert what every loss must keep; raises AssertionError with the property that fails.
 
-    The value is convex, and the gradient is that of the value; it sums to 0 within each ranking, and an offset per
-    ranking changes nothing. The curvature, where the loss is smooth, is symmetric, positive semidefinite, annihilates
-    constants and is the derivative of the gradient (differences are taken where pairs differ by multiples of 0.37: a
-    loss whose second derivative jumps may do so elsewhere). Sums and gradients of several blocks are those of one.
-    `at_zero` is `at` equal scores. Nothing is captured: scratch memory may be overwritten after each call, and scores
-    and rankings are left alone.
+    The value is convex and not negative, and the gradient is that of the value; it sums to 0 within each ranking, and
+    an offset per ranking changes nothing. The curvature, where the loss is smooth, is symmetric, positive semidefinite,
+    annihilates constants and is the derivative of the gradient (differences are taken where pairs differ by multiples
+    of 0.37: a loss whose second derivative jumps may do so elsewhere). Sums and gradients of several blocks are those
+    of one. `at_zero` is `at` equal scores. Nothing is captured: scratch memory may be overwritten after each call, and
+    scores and rankings are left alone.
 
     Parameters
     ----------
@@ -73,8 +73,7 @@ def check_loss(
     longest : int
         Members of the longest ranking; try 1500 for a loss that sums long rankings in a way of its own.
     """
-    checked = as_loss(loss)
-    assert checked is not None, f"{loss!r} is no loss: it needs a name, whether it is smooth, and a method `at`"
+    checked = loss if isinstance(loss, Loss) else as_loss(loss)
     rng = np.random.default_rng(seed)
     for rankings in _blocks(rng, weights, longest):
         _check_block(checked, rng, rankings, rtol)
@@ -90,6 +89,8 @@ def _check_block(loss: Loss, rng: np.random.Generator, rankings: Rankings, rtol:
         for direction in (rng.standard_normal(s.size), g / max(np.abs(g).max(), 1e-300)):
             _check_line(loss, s, direction, rankings, rtol)
         _check_additivity(loss, s, rankings, rtol)
+        value = loss.at(s, rankings, Work()).sums.value
+        assert value >= -rtol * rankings.weight, "the value is negative, and certificates take 0 for a bound"
     _check_curvature(loss, rng, rankings, rtol)
     _check_zero(loss, rankings, rtol)
 
