@@ -1,14 +1,12 @@
-"""The hinge loss against the walk over all pairs, and the contract of every loss."""
-
-from dataclasses import replace
+"""The hinge loss against the walk over all pairs."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from linrank import NoPairsError, RankingData
-from linrank.losses import LOSSES, Hinge
-from linrank.testing import PairHinge, check_loss, enumerate_pairs, loss_at, make_ranking, naive_hinge
+from linrank.losses import Hinge
+from linrank.testing import PairHinge, enumerate_pairs, loss_at, make_ranking, naive_hinge
 from strategies import problems
 
 
@@ -23,12 +21,6 @@ def test_value_and_subgradient_equal_the_naive_twin(problem):
     ours, naive = loss_at(Hinge(), problem.scores, data), naive_hinge(problem.scores, pairs)
     assert ours.value == pytest.approx(naive.value, rel=1e-9, abs=1e-12)
     np.testing.assert_allclose(ours.gradient, naive.gradient, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-@pytest.mark.parametrize("seed", range(5))
-def test_every_loss_keeps_the_contract(loss, seed):
-    check_loss(loss, seed)
 
 
 @pytest.mark.parametrize(("n_queries", "n_levels"), [(1, None), (1, 5), (40, None), (40, 3)])
@@ -57,13 +49,3 @@ def test_row_order_changes_nothing_beyond_rounding():
     other = loss_at(Hinge(), scores[order], RankingData(X[order], y[order], qid[order]))
     assert other.value == pytest.approx(one.value, rel=1e-12)
     np.testing.assert_array_equal(other.gradient, one.gradient[order])
-
-
-def test_check_loss_notices_a_wrong_gradient():
-    class Wrong(Hinge):
-        def at(self, scores, rankings, work):
-            point = super().at(scores, rankings, work)
-            return replace(point, gradient=1.01 * point.gradient)
-
-    with pytest.raises(AssertionError):
-        check_loss(Wrong())
