@@ -14,9 +14,9 @@ class ProductsEngine(LocalEngine):
         self.products += 1
         return super().dot(matrix, w)
 
-    def transpose_dot(self, matrix, parts):
+    def transpose_dot(self, matrix, parts, scale=None):
         self.products += 1
-        return super().transpose_dot(matrix, parts)
+        return super().transpose_dot(matrix, parts, scale)
 
 
 def dot(engine: LocalEngine, w: np.ndarray, matrix=None) -> np.ndarray:

@@ -277,11 +277,20 @@ def test_warm_starts_use_planes_of_the_same_loss_alone(problem):
 def test_alpha_is_said_not_to_be_tuned(problem, caplog):
     with caplog.at_level("INFO", "linrank"):
         own = LinearRanker(Square()).fit(*problem)
-    assert "alpha='auto' is not tuned for the loss 'square'" in caplog.text
+    assert "alpha='auto' is not tuned for this loss" in caplog.text
     assert own.alpha_ == pytest.approx(0.5 * LinearRanker().fit(*problem).alpha_)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_own_loss_with_a_name_of_ours_is_still_its_own(problem, capsys):
+    class Namesake(Square):
+        name = "logistic"
+
+    own, other = (LinearRanker(loss, verbose=1).fit(*problem) for loss in (Namesake(), Square()))
+    assert own.alpha_ == other.alpha_
+    assert "WMW" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("loss", "solver"), [(Square(), Descent()), (Plain(), "auto"), (Square(), "auto")])
 def test_where_alpha_is_chosen(problem, loss, solver, n_jobs):
     found = LinearRankerCV(3, cv=3, loss=loss, solver=solver, n_jobs=n_jobs).fit(*problem)

@@ -102,21 +102,24 @@ def choose_scale(scale: Any, columns: Columns) -> FloatArray | None:
     return np.where(sparse, np.where(alike, typical, size), by_deviation)
 
 
-def choose_alpha(alpha: Any, loss: str, columns: Columns | None, scale: FloatArray | None, facts: Facts) -> float:
+def choose_alpha(
+    alpha: Any, loss: str | None, columns: Columns | None, scale: FloatArray | None, facts: Facts
+) -> float:
     """The number that alpha stands for: itself, or c_loss * a0.
 
     a0 = (sum of the scaled columns' variances) / rows: for a ridge regression, the penalty at which the prior variance
-    of the scores equals that of the noise. Without any variance there is nothing to weigh: 1.
+    of the scores equals that of the noise. Without any variance there is nothing to weigh: 1. `loss` is None for
+    somebody's own.
     """
     if not isinstance(alpha, str):
         return float(alpha)
     assert columns is not None
     if loss not in STRENGTH:
-        logger.info("alpha='auto' is not tuned for the loss %r: it is %g times a0; LinearRankerCV tunes it", loss, OWN)
+        logger.info("alpha='auto' is not tuned for this loss: it is %g times a0; LinearRankerCV tunes it", OWN)
     deviation = columns.deviation if scale is None else columns.deviation / scale
     if not np.any(deviation):
         return 1.0
     total = float(deviation @ deviation)
     if not SMALLEST < total < LARGEST:
         raise DataError("The features' variances over- or underflow: bring them to sizes around 1, or use scale=True.")
-    return STRENGTH.get(loss, OWN) * total / facts.row_weights.effective
+    return (OWN if loss is None else STRENGTH.get(loss, OWN)) * total / facts.row_weights.effective

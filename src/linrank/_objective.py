@@ -70,11 +70,6 @@ class Objective:
         """A handle to X w, w in scaled units."""
         return self.engine.scores(w if self.scale is None else w / self.scale)
 
-    def back(self, g: FloatArray, weight: float) -> FloatArray:
-        """A sum of rows of X, as a mean in scaled units."""
-        mean = g / weight
-        return mean if self.scale is None else mean / self.scale
-
 
 @dataclass(frozen=True)
 class Point:
@@ -98,7 +93,7 @@ class Point:
     @cached_property
     def risk_gradient(self) -> FloatArray:
         """A (sub)gradient of the mean loss: one product with X^T, when first asked for."""
-        return self.objective.back(self.evaluation.gradient(), self.sums.weight)
+        return self.evaluation.gradient(self.objective.scale) / self.sums.weight
 
     @cached_property
     def value(self) -> float:
@@ -132,9 +127,8 @@ class Point:
 
         Not `exact`: to the digits of float32, faster where X is sparse; good for directions, not for certificates.
         """
-        objective, scaled = self.objective, v if self.objective.scale is None else v / self.objective.scale
-        product = self.evaluation.hessian_product(scaled, exact)
-        return objective.back(product, self.sums.weight) + objective.alpha * v
+        product = self.evaluation.hessian_product(v, exact, self.objective.scale)
+        return product / self.sums.weight + self.objective.alpha * v
 
     def risk_hessian(self) -> FloatArray:
         """The exact d x d Hessian of the mean loss, for smooth losses."""

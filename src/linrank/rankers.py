@@ -25,7 +25,7 @@ from ._preferences import FloatArray
 from ._progress import Progress
 from .engines import Engine, Facts, open_engine
 from .engines.local import overflow_ignored
-from .losses import AnyLoss, Loss, as_loss
+from .losses import AnyLoss, Loss, as_loss, known_name
 from .solvers import SOLVERS, Callback, ConjugateGradients, Newton, Solution, Solver, Status, Tron
 from .solvers._base import checked
 
@@ -189,7 +189,7 @@ class LinearRanker(LinearPredictor):
             query_weighting=self.query_weighting,
         )
         loss, engine = self._loss(), open_engine(data, self.n_jobs)
-        with engine, overflow_ignored(), Progress(self.verbose, engine.facts, loss.name) as progress:
+        with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(loss)) as progress:
             scale, alpha = self._from_data(engine)
             objective = Objective(engine, loss, alpha, scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
@@ -226,7 +226,7 @@ class LinearRanker(LinearPredictor):
         """What the columns are divided by, and alpha."""
         columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
         scale = None if columns is None else choose_scale(self.scale, columns)
-        return scale, choose_alpha(self.alpha, self._loss().name, columns, scale, engine.facts)
+        return scale, choose_alpha(self.alpha, known_name(self._loss()), columns, scale, engine.facts)
 
     def _check_parameters(self) -> None:
         loss = self._loss()

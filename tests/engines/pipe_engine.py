@@ -130,11 +130,12 @@ class PipeEvaluation:
     def ask(self, method, *arguments):
         return self.engine.ask("of_evaluation", self.scores.number, method, *arguments)
 
-    def gradient(self):
-        return self.ask("gradient") if self.known is None else self.known
+    def gradient(self, scale=None):
+        if self.known is None:
+            return self.ask("gradient", scale)
+        return self.known if scale is None else self.known / scale
 
-    def hessian_product(self, v, exact=True):
-        return self.ask("hessian_product", v, exact)
+    hessian_product = partialmethod(ask, "hessian_product")
 
     hessian = partialmethod(ask, "hessian")
     outer = partialmethod(ask, "outer")

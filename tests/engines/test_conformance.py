@@ -59,21 +59,21 @@ def test_unknown_cases_are_refused():
 class DividesByN(LocalEngine):
     def evaluate(self, *args, **kwargs):
         point = super().evaluate(*args, **kwargs)
-        point.sums = replace(point.sums, value=point.sums.value / point.sums.weight)
+        point.sums = point.sums._replace(value=point.sums.value / point.sums.weight)
         return point
 
 
 class LosesTheSlope(LocalEngine):
     def evaluate(self, *args, **kwargs):
         point = super().evaluate(*args, **kwargs)
-        point.sums = replace(point.sums, slope=0.0)
+        point.sums = point.sums._replace(slope=0.0)
         return point
 
 
 class LetsRowsOut(LocalEngine):
     def evaluate(self, *args, **kwargs):
         point = super().evaluate(*args, **kwargs)
-        point.gradient = lambda: np.concatenate([each.gradient for each in point.points])
+        point.gradient = lambda scale=None: np.concatenate([each.gradient for each in point.points])
         return point
 
 
@@ -83,7 +83,7 @@ class NeverTheSame(LocalEngine):
     def evaluate(self, *args, **kwargs):
         point = super().evaluate(*args, **kwargs)
         exact = point.gradient
-        point.gradient = lambda: exact() * (1 + 1e-15 * self.rng.standard_normal(self.data.n_features))
+        point.gradient = lambda scale=None: exact(scale) * (1 + 1e-15 * self.rng.standard_normal(self.data.n_features))
         return point
 
 
@@ -98,7 +98,7 @@ class HalfTheHessian(LocalEngine):
 class ProductsInFloat32(LocalEngine):
     def evaluate(self, *args, **kwargs):
         point = super().evaluate(*args, **kwargs)
-        point.hessian_product = lambda v, exact=True, product=point.hessian_product: (
+        point.hessian_product = lambda v, exact=True, scale=None, product=point.hessian_product: (
             product(v).astype(np.float32).astype(np.float64)
         )
         return point

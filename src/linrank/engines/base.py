@@ -35,7 +35,7 @@ class Engine(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """Rows, features, queries, pairs and row weights: known from the start."""
+        """Rows, features, queries, pairs and row weights: known from the start, before it is entered."""
 
     def columns(self) -> Columns:
         """What scaling and the choice of alpha need to know of each column: one or two passes over X."""
@@ -80,7 +80,11 @@ class Engine(Protocol):
 
 
 class Evaluation(Protocol):
-    """A loss at given scores. Sums and products are not divided by N: that is `sums.weight`."""
+    """A loss at given scores. Sums and products are not divided by N: that is `sums.weight`.
+
+    `scale` divides what comes out, column by column; of a Hessian also what goes in. Features near the ends of the
+    range are divided before they overflow.
+    """
 
     @property
     def sums(self) -> Sums:
@@ -90,14 +94,14 @@ class Evaluation(Protocol):
     def scores(self) -> Scores:
         """The scores at which it was evaluated."""
 
-    def gradient(self) -> FloatArray:
+    def gradient(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T g, g a (sub)gradient of the loss in the scores."""
 
-    def hessian_product(self, v: FloatArray, exact: bool = True) -> FloatArray:
+    def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X v, for smooth losses. Not `exact`: to the digits of float32 where that is faster."""
 
-    def hessian(self, scale: FloatArray | None) -> FloatArray:
-        """X^T L X with the columns of X divided by `scale`, where `hessian_cost` is a number."""
+    def hessian(self, scale: FloatArray | None = None) -> FloatArray:
+        """X^T L X, where `hessian_cost` is a number."""
 
     def outer(self, units: str) -> FloatArray:
         """Sum over units ("queries") of (X^T g_unit)(X^T g_unit)^T: what standard errors are made of."""

@@ -64,12 +64,12 @@ def _partner_weights(s: FloatArray, p: Rankings, steps: Steps, work: Work) -> Fl
 
 
 def hessian_by_columns(product: Callable[[FloatArray], FloatArray], X: Any, scale: FloatArray | None) -> FloatArray:
-    """X^T L X from X^T L x for each column x of dense features X / scale."""
+    """X^T L X for dense features X / scale; `product` gives X^T L x for each column x of them."""
     d = X.shape[1]
     unit = np.ones(d) if scale is None else scale
     H = np.empty((d, d))
     for j in range(d):
-        H[j] = product(X[:, j] / unit[j]) / unit
+        H[j] = product(X[:, j] / unit[j])
     return 0.5 * (H + H.T)
 
 

@@ -195,15 +195,22 @@ class LocalEngine:
         self.map(lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]), self.blocks)
         return s
 
-    def transpose_dot(self, matrix: Matrix, parts: list[FloatArray]) -> FloatArray:
-        """X^T g, g given block by block in the members' order; blocks of rows are added in their order."""
+    def transpose_dot(self, matrix: Matrix, parts: list[FloatArray], scale: FloatArray | None = None) -> FloatArray:
+        """X^T g over `scale`, g given block by block in the members' order; blocks of rows are added in their order."""
+        unit = self._unit
         with self.work.lend() as work:
             rows = work.zeros("rows", self.data.n_rows, np.float64)
             self.map(  # no two blocks share a row
-                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0, 0, parts[k].size, rows),
+                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0 / unit, 0, parts[k].size, rows),
                 range(len(parts)),
             )
-            return _sum(self.map(lambda block: matrix.transpose_dot(rows, block), range(matrix.n_blocks)))
+            product = _sum(self.map(lambda block: matrix.transpose_dot(rows, block), range(matrix.n_blocks)))
+        return unit * (product if scale is None else product / scale)
+
+    @cached_property
+    def _unit(self) -> float:
+        """A power of 2 near N, or 1: sums over pairs are divided by it, exactly, while they are multiplied by X."""
+        return float(2.0 ** max(np.frexp(self.data.preferences.total)[1], 0))
 
     def rounded(self) -> Matrix:
         """X in float32, made once, where its products are faster; else X itself."""
@@ -277,16 +284,16 @@ class LocalEvaluation:
             )
         return values
 
-    def gradient(self) -> FloatArray:
+    def gradient(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T g."""
-        return self.engine.transpose_dot(self.engine.matrix, [point.gradient for point in self.points])
+        return self.engine.transpose_dot(self.engine.matrix, [point.gradient for point in self.points], scale)
 
-    def hessian_product(self, v: FloatArray, exact: bool = True) -> FloatArray:
+    def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X v; not exact: by X in float32."""
-        matrix = self.engine.matrix if exact else self.engine.rounded()
-        return self._back(matrix, self.engine.dot(matrix, self.engine.checked(v)))
+        matrix, v = self.engine.matrix if exact else self.engine.rounded(), self.engine.checked(v)
+        return self._back(matrix, self.engine.dot(matrix, v if scale is None else v / scale), scale)
 
-    def _back(self, matrix: Matrix, V: FloatArray) -> FloatArray:
+    def _back(self, matrix: Matrix, V: FloatArray, scale: FloatArray | None) -> FloatArray:
         """X^T L V for a vector over the members."""
 
         def one(k: int) -> FloatArray:
@@ -294,13 +301,14 @@ class LocalEvaluation:
                 here = V[self.engine.blocks[k].members]
                 return self._over_members(self._curvature(k).product(here, work), here)
 
-        return self.engine.transpose_dot(matrix, self.engine.map(one, range(len(self.points))))
+        return self.engine.transpose_dot(matrix, self.engine.map(one, range(len(self.points))), scale)
 
-    def hessian(self, scale: FloatArray | None) -> FloatArray:
+    def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
         steps, X, d = self.loss.steps, self.engine.data.X, self.engine.data.n_features
         if steps is None:
-            return hessian_by_columns(lambda x: self._back(self.engine.matrix, self.engine.to_members(x)), X, scale)
+            matrix, to_members = self.engine.matrix, self.engine.to_members
+            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), X, scale)
 
         def one(block: Block) -> FloatArray:
             with self.engine.work.lend() as work:

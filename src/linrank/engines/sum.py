@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import reduce
@@ -16,12 +17,12 @@ from .._errors import DataError
 from .._once import cached_property
 from .._parts import within_limit
 from .._preferences import FloatArray
-from .._threads import map_in_threads
+from .._threads import give_up_if_stopped
 from ..losses import Loss, Sums
 from ..losses._base import add_sums
 from ._facts import Columns, Facts
 from .base import Engine, Evaluation, Scores
-from .local import LocalEngine
+from .local import LocalEngine, overflow_ignored
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class SumEngine:
         if not engines:
             raise DataError("A sum of no engines has no rows: give at least one engine.")
         self.engines, self.at_once = list(engines), at_once
+        self._pool: ThreadPoolExecutor | None = None
         if len({engine.facts.features for engine in engines}) > 1:
             raise DataError("The engines of a sum have different numbers of features: give parts of the same data.")
         self._entered = ExitStack()
@@ -54,8 +56,17 @@ class SumEngine:
         with ExitStack() as stack:  # those that were entered are left if the next one cannot be
             for engine in self.engines:
                 stack.enter_context(engine)
+            if self.at_once:
+                self._pool = ThreadPoolExecutor(len(self.engines), thread_name_prefix="linrank-sum")
+                stack.callback(self._close)
             self._entered = stack.pop_all()
         return self
+
+    def _close(self) -> None:
+        """Begin nothing more; what runs is not waited for, as an interrupt is not."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -63,9 +74,19 @@ class SumEngine:
         self._entered.__exit__(kind, error, trace)
 
     def each(self, ask: Callable[[int], Any]) -> list[Any]:
-        """The answers of all parts, in their order."""
+        """The answers of all parts, in their order; an error of one is raised when all have answered."""
+        give_up_if_stopped()
         numbers = range(len(self.engines))
-        return map_in_threads(ask, numbers, len(numbers)) if self.at_once else [ask(k) for k in numbers]
+        if self._pool is None:
+            return [ask(k) for k in numbers]
+
+        def quietly(k: int) -> Any:
+            with overflow_ignored():  # a thread does not inherit it
+                return ask(k)
+
+        futures = [self._pool.submit(quietly, k) for k in numbers]
+        wait(futures)
+        return [future.result() for future in futures]
 
     @cached_property
     def facts(self) -> Facts:
@@ -137,15 +158,15 @@ class SumEvaluation:
         self.sums = add_sums([part.sums for part in parts])
         self.scores = SumScores([part.scores for part in parts])
 
-    def gradient(self) -> FloatArray:
+    def gradient(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T g."""
-        return self._add(lambda k: self.parts[k].gradient())
+        return self._add(lambda k: self.parts[k].gradient(scale))
 
-    def hessian_product(self, v: FloatArray, exact: bool = True) -> FloatArray:
+    def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X v."""
-        return self._add(lambda k: self.parts[k].hessian_product(v, exact))
+        return self._add(lambda k: self.parts[k].hessian_product(v, exact, scale))
 
-    def hessian(self, scale: FloatArray | None) -> FloatArray:
+    def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X."""
         return self._add(lambda k: self.parts[k].hessian(scale))
 

@@ -52,3 +52,8 @@ def as_loss(given: object) -> Loss:
     if not isinstance(own.name, str) or not isinstance(own.smooth, (bool, np.bool_)):
         raise ParameterError(f"loss={given!r}: its name must be a text, and its smooth True or False.")
     return own
+
+
+def known_name(loss: Loss) -> str | None:
+    """The name of a loss of the library's; None for somebody's own, whatever it is called."""
+    return None if isinstance(loss, OwnLoss) else loss.name

@@ -126,7 +126,6 @@ class CountingEvaluation:
 
     def __init__(self, engine: CountingEngine, inner: Evaluation, came_along: bool) -> None:
         self._engine, self._inner, self._came_along = engine, inner, came_along
-        self._gradient: FloatArray | None = None
         self._handle: Handle | None = None
 
     @property
@@ -141,20 +140,19 @@ class CountingEvaluation:
             self._handle = self._engine._handle(self._inner.scores)
         return self._handle
 
-    def gradient(self) -> FloatArray:
+    def gradient(self, scale: FloatArray | None = None) -> FloatArray:
         """A trip, once, where it did not come along."""
-        if self._gradient is None:
-            if self._came_along:
-                self._gradient = self._engine._checked("gradient", self._inner.gradient())
-            else:
-                self._gradient = self._engine._trip("gradient", self._inner.gradient())
-        return self._gradient
+        answer = self._inner.gradient(scale)
+        if self._came_along:
+            return self._engine._checked("gradient", answer)
+        self._came_along = True
+        return self._engine._trip("gradient", answer)
 
-    def hessian_product(self, v: FloatArray, exact: bool = True) -> FloatArray:
+    def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """A trip."""
-        return self._engine._trip("hessian_product", self._inner.hessian_product(v, exact))
+        return self._engine._trip("hessian_product", self._inner.hessian_product(v, exact, scale))
 
-    def hessian(self, scale: FloatArray | None) -> FloatArray:
+    def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """A trip."""
         return self._engine._trip("hessian", self._inner.hessian(scale))
 
