@@ -281,7 +281,6 @@ def test_alpha_is_said_not_to_be_tuned(problem, caplog):
     assert own.alpha_ == pytest.approx(0.5 * LinearRanker().fit(*problem).alpha_)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
 def test_an_own_loss_with_a_name_of_ours_is_still_its_own(problem, capsys):
     class Namesake(Square):
         name = "logistic"
@@ -291,6 +290,7 @@ def test_an_own_loss_with_a_name_of_ours_is_still_its_own(problem, capsys):
     assert "WMW" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize(("loss", "solver"), [(Square(), Descent()), (Plain(), "auto"), (Square(), "auto")])
 def test_where_alpha_is_chosen(problem, loss, solver, n_jobs):
     found = LinearRankerCV(3, cv=3, loss=loss, solver=solver, n_jobs=n_jobs).fit(*problem)
