@@ -16,6 +16,7 @@ from linrank._objective import Objective
 from linrank._rankings import restrict
 from linrank.engines import LocalEngine
 from linrank.losses import LOSSES
+from linrank.penalties import Ridge
 from linrank.solvers import Newton
 from linrank.testing import enumerate_pairs, make_ranking
 from strategies import problems
@@ -169,7 +170,7 @@ def test_a_fit_leaves_nothing_in_the_data_and_pickled_data_give_the_same_fit(los
     fits = []
     for one in (data, copy):
         with LocalEngine(one, 2) as engine:
-            solution = Newton(tol=1e-6).minimise(Objective(engine, LOSSES[loss], 1e-2))
+            solution = Newton(tol=1e-6).minimise(Objective(engine, LOSSES[loss], Ridge(1e-2)))
             fits.append((solution.w.tobytes(), solution.value, solution.gap, solution.n_iter, engine.fingerprint()))
         assert len(pickle.dumps(one)) == len(before)
     assert fits[0] == fits[1]

@@ -9,6 +9,7 @@ from linrank._defaults import choose_scale
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import LOSSES, Hinge, HuberHinge, SquaredHinge
+from linrank.penalties import Ridge
 from linrank.testing import loss_at, make_ranking
 from products import ProductsEngine, dot, transpose_dot
 
@@ -18,7 +19,7 @@ def setting():
     X, y, qid = make_ranking(300, 6, 5, None, seed=1)
     data = RankingData(X, y, qid)
     with ProductsEngine(data) as engine:
-        yield X, engine, Objective(engine, Hinge(), 0.1, scale=np.arange(1.0, 7.0))
+        yield X, engine, Objective(engine, Hinge(), Ridge(0.1), scale=np.arange(1.0, 7.0))
 
 
 def test_value_and_gradient_by_hand(setting):
@@ -37,7 +38,7 @@ def test_the_value_at_zero_is_that_of_equal_scores(setting, loss, options):
     _, engine, _ = setting
     data = RankingData(engine.data.X, engine.data.y, engine.data.query, **options)
     with ProductsEngine(data) as engine:
-        objective = Objective(engine, loss, 0.1)
+        objective = Objective(engine, loss, Ridge(0.1))
         expected = objective.at(np.zeros(6)).value
         assert objective.value_at_zero == pytest.approx(expected, rel=1e-9)
         assert engine.products == 0  # X 0 is known
@@ -47,7 +48,7 @@ def test_another_loss_at_the_same_point_needs_no_product(setting):
     _, engine, objective = setting
     point = objective.at(np.linspace(-1, 1, 6))
     before = engine.products
-    other = point.under(Objective(engine, SquaredHinge(), 0.3, objective.scale))
+    other = point.under(Objective(engine, SquaredHinge(), Ridge(0.3), objective.scale))
     assert engine.products == before
     fresh = other.objective.at(point.w)
     assert (other.value, other.gradient.tobytes()) == (fresh.value, fresh.gradient.tobytes())
@@ -74,7 +75,7 @@ def test_line_agrees_with_points_and_needs_no_product(setting):
         value, slope = line.at(t)
         there = line.point(t)
         assert engine.products == before + 1
-        exact = Objective(LocalEngine(engine.data), Hinge(), 0.1, objective.scale).at(w + t * d)
+        exact = Objective(LocalEngine(engine.data), Hinge(), Ridge(0.1), objective.scale).at(w + t * d)
         assert value == pytest.approx(exact.value, rel=1e-12)
         assert slope == pytest.approx(exact.gradient @ d, rel=1e-9)
         found, known = (point.evaluation.scores.values for point in (there, exact))

@@ -11,6 +11,7 @@ from linrank._objective import Objective
 from linrank._parts import draw, split_queries, within_limit
 from linrank.engines import Facts, LocalEngine, SumEngine
 from linrank.losses import LOSSES
+from linrank.penalties import Ridge
 from linrank.testing import enumerate_pairs, make_ranking
 from strategies import problems
 
@@ -124,7 +125,7 @@ def test_parts_joined_have_the_preferences_of_the_whole(problem, n_parts, sparse
     assert (joined.sample_weight is None) == (data.sample_weight is None)
     w = np.array([0.3, -1.0, 0.5])
     for loss in LOSSES.values():
-        a, b = (Objective(LocalEngine(one), loss, 0.1).at(w) for one in (data, joined))
+        a, b = (Objective(LocalEngine(one), loss, Ridge(0.1)).at(w) for one in (data, joined))
         assert b.value == pytest.approx(a.value, rel=1e-12)
         np.testing.assert_allclose(b.gradient, a.gradient, rtol=1e-9, atol=1e-12)
 

@@ -9,6 +9,7 @@ from linrank import RankingData
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge
+from linrank.penalties import Ridge
 from linrank.solvers import Bundle
 from linrank.testing import PairHinge
 from measure import best_times, exponent, quick
@@ -32,7 +33,7 @@ def main() -> None:
         losses = {"tree": Hinge(), "pair": PairHinge()}
         times = best_times({name: lambda loss=loss: evaluator.at(loss, scores) for name, loss in losses.items()}, 5)
         with LocalEngine(data) as engine:
-            tree, pair = (Bundle(tol=1e-4).minimise(Objective(engine, loss, 1e-2)) for loss in losses.values())
+            tree, pair = (Bundle(tol=1e-4).minimise(Objective(engine, loss, Ridge(1e-2))) for loss in losses.values())
         for name in seconds:
             seconds[name].append(times[name])
         rows.append(

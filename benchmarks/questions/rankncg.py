@@ -19,6 +19,7 @@ from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.kernels import active
 from linrank.losses import Logistic, LogisticErfc
+from linrank.penalties import Ridge
 from linrank.solvers import ConjugateGradients, Newton
 from measure import few
 from problems import load
@@ -130,7 +131,7 @@ def solve(data: RankingData, loss: Any, solver: Any, alpha: float, limit: int) -
     kept, active.SHORT_LOGISTIC = active.SHORT_LOGISTIC, limit
     try:
         with LocalEngine(data) as engine:
-            objective = Objective(engine, loss, alpha)
+            objective = Objective(engine, loss, Ridge(alpha))
             begin = time.process_time()
             solution = solver.minimise(objective)
             seconds = time.process_time() - begin

@@ -12,6 +12,7 @@ from linrank import RankingData
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge, SquaredHinge
+from linrank.penalties import Ridge
 from linrank.testing import make_ranking
 from measure import best_times, quick
 from results import LOSS, report
@@ -35,7 +36,7 @@ def main() -> None:
         contestants = {f"control {n}": lambda pool=pool: control(pool) for n, pool in pools.items()}
         for name, loss in (("hinge", Hinge()), ("squared_hinge", SquaredHinge())):
             for n, engine in ((1, one), (2, two)):
-                objective = Objective(engine, loss, 1e-3)
+                objective = Objective(engine, loss, Ridge(1e-3))
                 contestants[f"{name} and gradient {n}"] = lambda objective=objective: objective.at(w).gradient
         for n, engine in ((1, one), (2, two)):
             contestants[f"X w {n}"] = lambda engine=engine: dot(engine, w)

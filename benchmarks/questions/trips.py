@@ -16,6 +16,7 @@ from linrank._objective import Objective
 from linrank._parts import split_queries
 from linrank.engines import LocalEngine, SumEngine
 from linrank.losses import LOSSES
+from linrank.penalties import Ridge
 from linrank.solvers import SOLVERS
 from linrank.testing import CountingEngine
 from problems import load
@@ -59,7 +60,7 @@ def measure(name: str, data: RankingData, loss: str, solver: str, alpha: float) 
     parts = [LocalEngine(part) for part in split_queries(data, PARTS)]
     asked: list[int] = []
     with Engine(SumEngine(parts)) as engine:
-        objective = Objective(engine, LOSSES[loss], alpha)
+        objective = Objective(engine, LOSSES[loss], Ridge(alpha))
         solution = SOLVERS[solver](max_iter=20_000).minimise(objective, callback=lambda _: asked.append(engine.asked()))
     if solution.status != "converged":
         fault(f"{name}, {loss} by {solver}, alpha {alpha:g}: {solution.status}")

@@ -20,6 +20,7 @@ from .engines import Engine, open_engine
 from .engines.matrix import predict
 from .losses import LOSSES
 from .metrics._pairs import accuracy_of
+from .penalties import Ridge
 from .solvers import Iteration, Status
 from .solvers._samplers import make_sampler
 from .solvers.stochastic import LARGEST_SCALE, SMALLEST_SCALE, Descent, StepRule
@@ -126,7 +127,7 @@ class Run:
         if loss is None:
             return float("nan")
         engine = open_engine(self.data) if self.engine is None else self.engine
-        objective = Objective(engine, loss, float(self.rule.alpha), self.scale)
+        objective = Objective(engine, loss, Ridge(float(self.rule.alpha)), self.scale)
         coef = self.coef(descent)
         return objective.at(coef if self.scale is None else coef * self.scale).value
 

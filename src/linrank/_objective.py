@@ -1,4 +1,4 @@
-"""The objective f(w) = alpha/2 |w|^2 + mean loss of X w: the chain rule, written once, on d-vectors.
+"""The objective f(w) = P(w) + mean loss of X w: the chain rule, written once, on d-vectors.
 
 Rows and scores stay in their engine. What is known at a point is a value: there is no order of calls. A point costs one
 product with X, its gradient one more when it is asked for. A line search never touches X: `point.along(d)` multiplies
@@ -16,6 +16,7 @@ from ._once import cached_property
 from ._preferences import FloatArray
 from .engines.base import Engine, Evaluation, Scores
 from .losses import Loss, Sums
+from .penalties import Penalty
 
 #: After so many steps along lines, scores are computed from w anew: rounding must not add up.
 REFRESH = 100
@@ -29,7 +30,7 @@ class Objective:
 
     engine: Engine
     loss: Loss
-    alpha: float
+    penalty: Penalty
     scale: FloatArray | None = None
 
     @property
@@ -98,7 +99,7 @@ class Point:
     @cached_property
     def value(self) -> float:
         """f(w)."""
-        return self.risk + 0.5 * self.objective.alpha * float(self.w @ self.w)
+        return self.risk + self.objective.penalty.value(self.w)
 
     @property
     def error(self) -> float:
@@ -114,7 +115,7 @@ class Point:
     @cached_property
     def gradient(self) -> FloatArray:
         """A (sub)gradient of f at w."""
-        return self.risk_gradient + self.objective.alpha * self.w
+        return self.risk_gradient + self.objective.penalty.gradient(self.w)
 
     @property
     def gradient_error(self) -> float:
@@ -128,7 +129,7 @@ class Point:
         Not `exact`: to the digits of float32, faster where X is sparse; good for directions, not for certificates.
         """
         product = self.evaluation.hessian_product(v, exact, self.objective.scale)
-        return product / self.sums.weight + self.objective.alpha * v
+        return product / self.sums.weight + self.objective.penalty.curvature * v
 
     def risk_hessian(self) -> FloatArray:
         """The exact d x d Hessian of the mean loss, for smooth losses."""
@@ -137,7 +138,7 @@ class Point:
     def hessian(self) -> FloatArray:
         """The exact d x d Hessian of f, for smooth losses."""
         H = self.risk_hessian()
-        H[np.diag_indices_from(H)] += self.objective.alpha
+        H[np.diag_indices_from(H)] += self.objective.penalty.curvature
         return H
 
     def along(self, d: FloatArray) -> Line:
@@ -154,6 +155,7 @@ class Trial:
     """The objective at one point of a line; unpacks as (value, slope)."""
 
     t: float
+    w: FloatArray
     value: float
     slope: float
     evaluation: Evaluation
@@ -185,28 +187,21 @@ class Line:
         """Slope at t = 0."""
         return float(self.start.gradient @ self.d)
 
-    @cached_property
-    def _lengths(self) -> tuple[float, float, float]:
-        """w.w, w.d and d.d."""
-        w, d = self.start.w, self.d
-        return float(w @ w), float(w @ d), float(d @ d)
-
     def at(self, t: float, gradient: bool = False) -> Trial:
         """Value and slope at t; `gradient`: that of the point at t will probably be asked for."""
-        objective, (ww, wd, dd) = self.start.objective, self._lengths
-        scores = self.start.evaluation.scores
+        objective, scores = self.start.objective, self.start.evaluation.scores
         found = objective.engine.evaluate(objective.loss, scores, self.score_d, t, gradient)
-        value = found.sums.value / found.sums.weight + 0.5 * objective.alpha * (ww + 2 * t * wd + t * t * dd)
-        slope = found.sums.slope / found.sums.weight + objective.alpha * (wd + t * dd)
-        return Trial(t, value, slope, found)
+        w, penalty = self.start.w + t * self.d, objective.penalty
+        value = found.sums.value / found.sums.weight + penalty.value(w)
+        slope = found.sums.slope / found.sums.weight + float(penalty.gradient(w) @ self.d)
+        return Trial(t, w, value, slope, found)
 
     def point(self, at: float | Trial) -> Point:
         """The full point at t, or at a trial already evaluated; no product with X."""
         trial = at if isinstance(at, Trial) else self.at(at, gradient=True)
-        w = self.start.w + trial.t * self.d
         if self.start.steps + 1 >= REFRESH:
-            return self.start.objective.at(w)
-        return Point(self.start.objective, w, trial.evaluation, self.start.steps + 1)
+            return self.start.objective.at(trial.w)
+        return Point(self.start.objective, trial.w, trial.evaluation, self.start.steps + 1)
 
 
 def zeros(objective: Objective) -> FloatArray:

@@ -26,6 +26,7 @@ from ._progress import Progress
 from .engines import Engine, Facts, open_engine
 from .engines.local import overflow_ignored
 from .losses import AnyLoss, Loss, as_loss, known_name
+from .penalties import Ridge
 from .solvers import SOLVERS, Callback, ConjugateGradients, Newton, Solution, Solver, Status, Tron
 from .solvers._base import checked
 
@@ -191,7 +192,7 @@ class LinearRanker(LinearPredictor):
         loss, engine = self._loss(), open_engine(data, self.n_jobs)
         with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(loss)) as progress:
             scale, alpha = self._from_data(engine)
-            objective = Objective(engine, loss, alpha, scale)
+            objective = Objective(engine, loss, Ridge(alpha), scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             risk_key = (engine.fingerprint(), _state(self.loss), str(self.scale)) if self.warm_start else None
             start = self._start(engine.facts, risk_key, scale)
@@ -217,7 +218,7 @@ class LinearRanker(LinearPredictor):
             solver = self._solver(engine)
             solutions: list[Solution] = []
             for alpha in alphas:
-                objective = Objective(engine, loss, float(alpha), scale)
+                objective = Objective(engine, loss, Ridge(float(alpha)), scale)
                 solutions.append(_minimise(solver, objective, solutions[-1] if solutions else None))
                 done(solutions[-1])
         return solutions, scale

@@ -15,6 +15,7 @@ from linrank._objective import Objective
 from linrank._parts import split_queries
 from linrank.engines import LocalEngine, SumEngine
 from linrank.losses import LOSSES, Hinge
+from linrank.penalties import Ridge
 from linrank.solvers import SOLVERS, Newton
 from linrank.testing import check_engine, make_ranking
 
@@ -48,7 +49,7 @@ def joined(data):
 def test_fits_are_those_of_the_local_engine(local, joined, loss, solver):
     found = []
     for engine in (local, joined):
-        objective = Objective(engine, LOSSES[loss], 0.01, choose_scale("auto", engine.columns()))
+        objective = Objective(engine, LOSSES[loss], Ridge(0.01), choose_scale("auto", engine.columns()))
         found.append(SOLVERS[solver](tol=1e-4).minimise(objective))
     one, other = found
     assert one.status == other.status == "converged"
@@ -56,10 +57,10 @@ def test_fits_are_those_of_the_local_engine(local, joined, loss, solver):
 
 
 def test_messages_are_small_and_handles_are_let_go(local, joined):
-    objective = Objective(joined, LOSSES["squared_hinge"], 0.01)
+    objective = Objective(joined, LOSSES["squared_hinge"], Ridge(0.01))
     solution = Newton(tol=1e-6, hessian="exact").minimise(objective)
     point = objective.at(solution.w)
-    exact = Objective(local, LOSSES["squared_hinge"], 0.01).at(solution.w)
+    exact = Objective(local, LOSSES["squared_hinge"], Ridge(0.01)).at(solution.w)
     np.testing.assert_allclose(point.gradient, exact.gradient, rtol=1e-9, atol=1e-14)
     np.testing.assert_allclose(point.hessian(), exact.hessian(), rtol=1e-12)
     outer = point.evaluation.outer("queries")
@@ -97,7 +98,7 @@ def test_the_worker_ends_with_an_interrupt(data, by):
             engine.at_zero(Hinge())
 
     with pytest.raises(KeyboardInterrupt), engine:
-        Newton().minimise(Objective(engine, LOSSES["logistic"], 0.01), callback=interrupt)
+        Newton().minimise(Objective(engine, LOSSES["logistic"], Ridge(0.01)), callback=interrupt)
     assert not part.process.is_alive()
     assert part.pipe.closed
 

@@ -7,6 +7,7 @@ from linrank import RankingData
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge, LogisticErfc
+from linrank.penalties import Ridge
 from linrank.solvers import Bundle, Newton, Solution, Status, bundle
 from linrank.testing import PairHinge, make_ranking
 from products import ProductsEngine
@@ -29,7 +30,7 @@ def engine(request):
 
 
 def objective_of(engine, alpha=1e-2, loss=None):
-    return Objective(engine, loss or Hinge(), alpha)
+    return Objective(engine, loss or Hinge(), Ridge(alpha))
 
 
 @pytest.mark.parametrize("alpha", [1.0, 1e-2, 1e-4])
@@ -146,7 +147,7 @@ def test_merged_planes_keep_the_bound_and_memory_is_bounded():
 def test_planes_of_an_approximate_loss_carry_its_error():
     X, y, qid = make_ranking(1500, 4, 1, None)
     with LocalEngine(RankingData(X, y, qid)) as engine:
-        objective = Objective(engine, LogisticErfc(), 1e-2)
+        objective = Objective(engine, LogisticErfc(), Ridge(1e-2))
         point = objective.at(np.ones(4))
         assert point.gradient_error > 0
         solution = Bundle(tol=1e-4).minimise(objective)

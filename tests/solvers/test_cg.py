@@ -6,6 +6,7 @@ import pytest
 from linrank import LinearRanker, ParameterError, RankingData
 from linrank._objective import Objective
 from linrank.losses import LOSSES
+from linrank.penalties import Ridge
 from linrank.solvers import ConjugateGradients, Newton, Status
 from linrank.testing import make_ranking
 from products import ProductsEngine
@@ -16,7 +17,7 @@ from products import ProductsEngine
 def test_same_optimum_as_newton_and_a_true_certificate(loss, shape):
     X, y, qid = make_ranking(*shape)
     with ProductsEngine(RankingData(X, y, qid)) as engine:
-        objective = Objective(engine, LOSSES[loss], 1e-2)
+        objective = Objective(engine, LOSSES[loss], Ridge(1e-2))
         optimum = Newton(tol=1e-9).minimise(objective)
         before = engine.products
         solution = ConjugateGradients(tol=1e-6).minimise(objective)

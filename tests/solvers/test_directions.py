@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from linrank.solvers._directions import Directions, Known
 
 from linrank import RankingData
 from linrank._objective import Objective
 from linrank.losses import Hinge, SquaredHinge
+from linrank.penalties import Ridge
 from linrank.solvers import Newton, Status
-from linrank.solvers._directions import Directions, Known
 from linrank.testing import make_ranking
 from products import ProductsEngine
 
@@ -16,7 +17,7 @@ from products import ProductsEngine
 def objective():
     X, y, qid = make_ranking(3000, 8, 30, 4)
     with ProductsEngine(RankingData(X, y, qid)) as engine:
-        yield Objective(engine, SquaredHinge(), 1e-3)
+        yield Objective(engine, SquaredHinge(), Ridge(1e-3))
 
 
 def test_a_factor_makes_directions_without_products(objective):
@@ -33,7 +34,7 @@ def test_a_factor_makes_directions_without_products(objective):
 @pytest.mark.parametrize("loss", [SquaredHinge(), Hinge()], ids=lambda loss: loss.name)
 def test_a_wrong_factor_is_mended_or_given_up(objective, factor, loss):
     """A start from a solution whose Hessian is that of other data ends at the same minimum."""
-    objective = Objective(objective.engine, loss, 1e-3)
+    objective = Objective(objective.engine, loss, Ridge(1e-3))
     right = Newton(tol=1e-8).minimise(objective)
     wrong = factor * np.diag(10.0 ** np.arange(-4, 4))
     kept = right.state._replace(known=Known(wrong))
@@ -56,7 +57,7 @@ def test_a_factor_serves_for_another_alpha(objective):
     point = objective.at(np.full(8, 0.1))
     directions = Directions("auto", True, Known(point.risk_hessian()))
     directions.at(point)
-    other = Objective(objective.engine, SquaredHinge(), 10.0).at(point.w)
+    other = Objective(objective.engine, SquaredHinge(), Ridge(10.0)).at(point.w)
     np.testing.assert_allclose(other.hessian() @ directions.at(other), -other.gradient, rtol=1e-9)
 
 

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from linrank.solvers._line import MAX_TRIALS, search
 
 

@@ -11,6 +11,7 @@ from linrank._objective import Objective
 from linrank.engines import LocalEngine, matrix
 from linrank.kernels import active
 from linrank.losses import Hinge, HuberHinge, SquaredHinge
+from linrank.penalties import Ridge
 from linrank.solvers import Bundle, Newton, Status
 from linrank.testing import enumerate_pairs, make_ranking
 from products import ProductsEngine
@@ -33,7 +34,7 @@ def engine(request):
 
 
 def objective_of(engine, alpha=1e-2, loss=None):
-    return Objective(engine, loss or SquaredHinge(), alpha)
+    return Objective(engine, loss or SquaredHinge(), Ridge(alpha))
 
 
 @pytest.mark.parametrize("hessian", ["auto", "exact", "products"])
@@ -151,7 +152,7 @@ def test_features_over_twelve_orders_of_magnitude():
 def test_samples_first_end_at_the_same_optimum(loss):
     X, y, qid = make_ranking(40_000, 8, 50, 5, noise=2.0)
     with ProductsEngine(RankingData(X, y, qid)) as engine:
-        objective = Objective(engine, loss, 1e-4)
+        objective = Objective(engine, loss, Ridge(1e-4))
         direct = Newton(tol=1e-6, samples=False).minimise(objective)
         products, engine.products = engine.products, 0
         sampled = Newton(tol=1e-6).minimise(objective)

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from linrank.solvers._secants import MEMORY, Secants
 
 from linrank import RankingData
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import SquaredHinge
-from linrank.solvers._secants import MEMORY, Secants
+from linrank.penalties import Ridge
 from linrank.testing import make_ranking
 
 
@@ -17,7 +18,7 @@ def points():
     X, y, qid = make_ranking(200, 6, 5, 4)
     rng = np.random.default_rng(0)
     with LocalEngine(RankingData(X, y, qid)) as engine:
-        objective = Objective(engine, SquaredHinge(), 0.1)
+        objective = Objective(engine, SquaredHinge(), Ridge(0.1))
         return [objective.at(w) for w in 0.1 * rng.normal(size=(MEMORY + 4, 6)).cumsum(axis=0)]
 
 
@@ -58,7 +59,7 @@ def test_a_flat_step_tells_as_much():
 
 
 def test_only_steps_within_one_objective_count(points):
-    other = Objective(points[0].objective.engine, SquaredHinge(), 0.1)
+    other = Objective(points[0].objective.engine, SquaredHinge(), Ridge(0.1))
     secants = noted([points[0], other.at_scores(points[1].w, points[1].evaluation.scores)])
     assert not secants.pairs
     np.testing.assert_array_equal(secants.apply(lambda r: 2.0 * r, np.ones(6), 0.1), 2.0)

@@ -7,6 +7,7 @@ from linrank import LinearRanker, ParameterError, RankingData
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge, SquaredHinge
+from linrank.penalties import Ridge
 from linrank.solvers import Newton, Status, Tron, tron
 from linrank.testing import make_ranking
 
@@ -15,7 +16,7 @@ from linrank.testing import make_ranking
 def objective(request):
     X, y, qid = make_ranking(*request.param)
     with LocalEngine(RankingData(X, y, qid)) as engine:
-        yield Objective(engine, SquaredHinge(), 1e-3)
+        yield Objective(engine, SquaredHinge(), Ridge(1e-3))
 
 
 def test_same_optimum_as_newton(objective):

@@ -37,23 +37,6 @@ class Status(StrEnum):
         }[self]
 
 
-def check_limits(tol: float, max_iter: int) -> None:
-    """Refuse a tolerance or an iteration limit that no solver can keep."""
-    if not tol > 0:
-        raise ParameterError(f"tol={tol!r} must be above 0.")
-    if max_iter < 1:
-        raise ParameterError(f"max_iter={max_iter!r} must be at least 1.")
-
-
-def ending(converged: bool, stalled: bool, iterations: int, max_iter: int) -> Status | None:
-    """How to end, or None to go on."""
-    if converged:
-        return Status.CONVERGED
-    if stalled:
-        return Status.STALLED
-    return Status.MAX_ITER if iterations >= max_iter else None
-
-
 class Iteration(NamedTuple):
     """One line of a solver's history."""
 

@@ -12,9 +12,23 @@ import numpy as np
 
 from .._objective import Objective, Point
 from .._preferences import FloatArray
-from ._base import Callback, Solution, check_limits
-from ._best import descend, start_point
-from ._line import search
+from ._base import Callback, Solution
+from .certificate import Certificate, bounds
+from .iterate import State, check_limits, iterate, start_point
+from .line_search import search
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Path(State):
+    """A point, and the last direction and step, from which the next ones follow."""
+
+    point: Point
+    gradient: FloatArray  # at the point before
+    direction: FloatArray
+    decrease: float  # of the objective, by the last step
+    target: float
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,8 @@ class ConjugateGradients:
     tol: float = 1e-3
     max_iter: int = 1000
 
+    stall = 5
+
     def __post_init__(self) -> None:
         check_limits(self.tol, self.max_iter)
 
@@ -39,31 +55,33 @@ class ConjugateGradients:
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
     ) -> Solution:
         """Minimise from `start`: weights or an earlier solution."""
+        return iterate(self, objective, start, callback)
+
+    def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Path:
+        """Steepest descent first: the loss changes by about its value within the first step."""
         point, target = start_point(objective, start), self.tol * objective.value_at_zero
-        return descend(point, _Path(point).step, lambda best, _: best.gap <= target, self.max_iter, callback)
+        best = Certificate.none(objective).joined(bounds(point))
+        return Path(best, True, False, point, point.gradient, -point.gradient, point.value, target)
 
-
-class _Path:
-    """The last direction and step, from which the next ones follow."""
-
-    def __init__(self, point: Point) -> None:
-        self.gradient = point.gradient
-        self.direction = -self.gradient
-        # Along the first direction the loss changes by about its value within a step of this length.
-        self.decrease = point.value
-
-    def step(self, point: Point) -> Point:
-        """The next point."""
-        g, before = point.gradient, self.gradient
-        beta = max(float(g @ (g - before)) / max(float(before @ before), np.finfo(np.float64).tiny), 0.0)
-        self.direction = beta * self.direction - g  # beta is 0 at first
-        if float(self.direction @ g) >= 0:
-            self.direction = -g
-        self.gradient = g
-        line = point.along(self.direction)
-        slope = line.slope
+    def step(self, state: Path) -> Path:
+        """A step along the next conjugate direction."""
+        point, g, before = state.point, state.point.gradient, state.gradient
+        beta = max(float(g @ (g - before)) / max(float(before @ before), TINY), 0.0)  # 0 at first
+        direction = beta * state.direction - g
+        if float(direction @ g) >= 0:
+            direction = -g
+        line = point.along(direction)
         # The first trial expects to gain twice what the last step did: the minimum of that parabola.
-        first = 2.0 * self.decrease / -slope if slope < 0 else 1.0
+        first = 2.0 * state.decrease / -line.slope if line.slope < 0 else 1.0
         trial = search(line, first)
-        self.decrease = max(point.value - trial.value, 1e-16 * point.value)
-        return line.point(trial)
+        decrease = max(point.value - trial.value, 1e-16 * point.value)
+        point = line.point(trial)
+        best = state.best.joined(bounds(point))
+        return Path(best, best.improves_on(state.best), False, point, g, direction, decrease, state.target)
+
+    def converged(self, state: Path) -> bool:
+        """Whether the gap is within tol."""
+        return state.best.gap <= state.target
+
+    def left(self, state: Path) -> None:
+        """Nothing."""

@@ -8,15 +8,16 @@ samples are used; `Newton` is the default because it is faster.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._errors import ParameterError
 from .._objective import Objective, Point, zeros
 from .._preferences import FloatArray
-from ._base import Callback, Solution, check_limits
-from ._best import Best, descend, start_point
+from ._base import Callback, Solution
+from .certificate import Certificate, bounds
+from .iterate import State, check_limits, iterate, start_point
 
 #: A step is taken where the objective falls by this part of what the model promised.
 ACCEPT = 1e-4
@@ -26,6 +27,16 @@ POOR, GOOD = 0.25, 0.75
 SHRINK, HALVE, GROW = 0.25, 0.5, 4.0
 #: Relative residual at which conjugate gradients stop.
 FORCING = 0.1
+
+
+@dataclass(frozen=True)
+class Region(State):
+    """A point, and the radius within which the quadratic model is trusted."""
+
+    point: Point
+    radius: float
+    target: float  # of the gap
+    goal: float  # of the gradient's norm, where that decides
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,8 @@ class Tron:
     max_iter: int = 1000
     gradient_tol: float | None = None
 
+    stall = 5
+
     def __post_init__(self) -> None:
         check_limits(self.tol, self.max_iter)
         if self.gradient_tol is not None and not self.gradient_tol > 0:
@@ -55,40 +68,44 @@ class Tron:
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
     ) -> Solution:
         """Minimise from `start`: weights or an earlier solution."""
-        point, target = start_point(objective, start), self.tol * objective.value_at_zero
-        goal = self._gradient_goal(objective, point, start)
+        return iterate(self, objective, start, callback)
 
-        def converged(best: Best, point: Point) -> bool:
-            return best.gap <= target if goal is None else float(np.linalg.norm(point.gradient)) <= goal
+    def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Region:
+        """A region as large as the first gradient."""
+        point, goal = start_point(objective, start), 0.0
+        if self.gradient_tol is not None:
+            at_zero = point if start is None else objective.at(zeros(objective))
+            goal = self.gradient_tol * float(np.linalg.norm(at_zero.gradient))
+        best = Certificate.none(objective).joined(bounds(point))
+        target = self.tol * objective.value_at_zero
+        return Region(best, True, False, point, float(np.linalg.norm(point.gradient)), target, goal)
 
-        return descend(point, _Region(point).step, converged, self.max_iter, callback)
-
-    def _gradient_goal(self, objective: Objective, point: Point, start: FloatArray | Solution | None) -> float | None:
-        if self.gradient_tol is None:
-            return None
-        at_zero = point if start is None else objective.at(zeros(objective))
-        return self.gradient_tol * float(np.linalg.norm(at_zero.gradient))
-
-
-class _Region:
-    """The trust region's radius, which follows the steps."""
-
-    def __init__(self, point: Point) -> None:
-        self.radius = float(np.linalg.norm(point.gradient))
-
-    def step(self, point: Point) -> Point:
-        """The next point: the same one if the step failed."""
-        step, residual = _conjugate_gradients(point, self.radius)
+    def step(self, state: Region) -> Region:
+        """The next point, the same one if the step failed, and the next radius."""
+        point = state.point
+        step, residual = _conjugate_gradients(point, state.radius)
         length, slope = float(np.linalg.norm(step)), float(point.gradient @ step)
         promised = -0.5 * (slope - float(step @ residual))
         line = point.along(step)
         trial = line.at(1.0, gradient=True)
         fallen = point.value - trial.value
-        # Where the parabola through the two values and the slope has its minimum, in lengths of the step.
+        # Where the parabola through both values and the slope is least.
         beyond = -fallen - slope
         ideal = GROW if beyond <= 0 else max(SHRINK, -0.5 * slope / beyond)
-        self.radius = _next_radius(self.radius, length, ideal * length, fallen, promised)
-        return line.point(trial) if fallen > ACCEPT * promised else point
+        radius = _next_radius(state.radius, length, ideal * length, fallen, promised)
+        if fallen > ACCEPT * promised:
+            point = line.point(trial)
+        best = state.best.joined(bounds(point))
+        return replace(state, best=best, gained=best.improves_on(state.best), point=point, radius=radius)
+
+    def converged(self, state: Region) -> bool:
+        """Whether the gap is within tol, or the gradient by the paper's rule."""
+        if self.gradient_tol is None:
+            return state.best.gap <= state.target
+        return float(np.linalg.norm(state.point.gradient)) <= state.goal
+
+    def left(self, state: Region) -> None:
+        """Nothing."""
 
 
 def _next_radius(radius: float, length: float, ideal: float, fallen: float, promised: float) -> float:

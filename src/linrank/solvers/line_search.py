@@ -6,18 +6,17 @@ import numpy as np
 
 from .._objective import Line, Trial
 
-#: The search ends where the slope has fallen to this part of its start, or after so many evaluations. The second is for
-#: directions that come for nothing: the next one costs little more than another evaluation on this line.
-FLAT, FLAT_ENOUGH = 0.3, 0.75
+#: The search ends where the slope has fallen to this part of its start, or after so many evaluations.
+FLAT = 0.3
 MAX_TRIALS = 12
 #: The same as long as none of them descends: a direction may be good for a very short step only.
 MAX_ASCENTS = 60
 
 
-def search(line: Line, first: float, flat: float = FLAT) -> Trial:
+def search(line: Line, first: float) -> Trial:
     """Find about where the slope on the line changes sign: secant steps within a bracket, one or two as a rule.
 
-    Starts at `first` and ends where the slope is `flat` times that at the start; a line that does not descend is
+    Starts at `first` and ends where the slope is FLAT times that at the start; a line that does not descend is
     evaluated at 1.
     """
     start, slope_0 = line.start.value, line.slope
@@ -35,7 +34,7 @@ def search(line: Line, first: float, flat: float = FLAT) -> Trial:
             continue
         if best is None or not best.value <= trial.value:
             best = trial
-        if best.value < start and abs(best.slope) <= flat * abs(slope_0):
+        if best.value < start and abs(best.slope) <= FLAT * abs(slope_0):
             break
         # An end of the bracket that stays put twice counts half (the Illinois rule), or it would draw all trials to it.
         if trial.slope < 0:

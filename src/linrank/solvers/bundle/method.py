@@ -1,0 +1,124 @@
+"""The bundle method (cutting planes) for any convex loss: TreeRSVM, Algorithm 1, with a line search.
+
+The planes' maximum plus the penalty is a model below f; its minimiser w_t is where Algorithm 1 evaluates next. With
+`line_search`, the segment from the best point so far through w_t is searched in score space, which costs loss
+evaluations but no further product with X, and the plane is taken at the point found there: two products with X an
+iteration. The certificate is the model's minimum (`planes.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._errors import ParameterError
+from ..._objective import Objective, Point, Trial
+from ..._preferences import FloatArray
+from .._base import Callback, Solution
+from ..certificate import Bounds, Certificate
+from ..iterate import State, check_limits, iterate, start_point
+from ..line_search import search
+from .planes import Minimum, Model, Planes
+
+#: Iterations a plane is kept without being part of the model's minimiser.
+PATIENCE = 40
+#: Where the plane at the point found raises the model at its minimiser by less than this part of the gap, Algorithm 1's
+#: plane is taken as well.
+CUTS = 0.1
+
+
+@dataclass(frozen=True)
+class Cuts(State):
+    """The best point, the model, and its minimum, towards which the next step goes."""
+
+    point: Point
+    model: Model
+    minimum: Minimum
+    lower: float  # the greatest minimum of a model so far
+    t: float  # where the last line search ended that led to a better point
+    target: float
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Minimise any convex objective to a certified gap.
+
+    Parameters
+    ----------
+    tol : float
+        Stop when the certified gap is at most tol * f(0).
+    max_iter : int
+        Stop after so many iterations, with the best point and its honest gap.
+    line_search : bool
+        False: Algorithm 1 of the paper as it stands, which forgets no plane before there are `max_planes`.
+    max_planes : int
+        Planes kept at most, each a d-vector: beyond that they are merged into one that keeps the bound.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 1000
+    line_search: bool = True
+    max_planes: int = 500
+
+    stall = 10
+
+    def __post_init__(self) -> None:
+        check_limits(self.tol, self.max_iter)
+        if self.max_planes < 3:
+            raise ParameterError(f"max_planes={self.max_planes!r} must be at least 3.")
+
+    def minimise(
+        self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Minimise from `start`: weights, or an earlier solution whose planes are used again."""
+        return iterate(self, objective, start, callback)
+
+    def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Cuts:
+        """The model of the planes known already, and of that at the starting point."""
+        model = Model.empty(objective.n_features, self.max_planes, PATIENCE if self.line_search else self.max_iter)
+        if isinstance(start, Solution) and isinstance(start.state, Planes):
+            model = model.with_all(start.state)
+        elif self.line_search:
+            model = model.with_plane(np.zeros(objective.n_features), 0.0)  # no loss is negative
+        point, nowhere = start_point(objective, start), Minimum(np.empty(0), -np.inf, -np.inf)
+        target = self.tol * objective.value_at_zero
+        none = Cuts(Certificate.none(objective), True, False, point, model, nowhere, -np.inf, 1.0, target)
+        return self._cut(none, point, point, 1.0)
+
+    def step(self, state: Cuts) -> Cuts:
+        """Search towards the model's minimiser, and cut there."""
+        line = state.point.along(state.minimum.w - state.point.w)
+        trial = search(line, state.t) if self.line_search else line.at(1.0, gradient=True)
+        found = line.point(trial)
+        cut = found if _cuts(trial, state) else line.point(1.0)
+        best = min(found, cut, key=lambda point: point.value)
+        better = best.value < state.point.value
+        return self._cut(state, best if better else state.point, cut, trial.t if better else state.t)
+
+    def _cut(self, state: Cuts, best: Point, cut: Point, t: float) -> Cuts:
+        """The model with the plane at `cut`, its minimum, and what that certifies of the best point."""
+        objective, model, minimum = best.objective, state.model.touching(cut), state.minimum
+        stuck = model is None
+        if model is None:
+            model = state.model
+        else:
+            model, minimum = model.minimised(objective.penalty)
+        lower = max(state.lower, minimum.value)
+        rounding = best.rounding + model.error.at_minimiser(objective)
+        certificate = state.best.joined(Bounds(best.w, best.value, max(lower, 0.0) - rounding, rounding))
+        gained = minimum.value > state.lower or best is not state.point
+        return Cuts(certificate, gained, stuck, best, model, minimum, lower, t, state.target)
+
+    def converged(self, state: Cuts) -> bool:
+        """Whether the gap is within tol."""
+        return state.best.gap <= state.target
+
+    def left(self, state: Cuts) -> Planes:
+        """The planes: they hold for every penalty."""
+        return state.model.planes()
+
+
+def _cuts(trial: Trial, state: Cuts) -> bool:
+    """Whether the plane at the trial raises the model at its minimiser (t = 1) by a good part of the gap."""
+    return trial.risk + trial.risk_slope * (1.0 - trial.t) - state.minimum.risk >= CUTS * state.best.gap

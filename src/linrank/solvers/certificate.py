@@ -1,0 +1,67 @@
+"""Certificates: how far above the minimum a value can be at most.
+
+For any w with a (sub)gradient g of the mean loss R there, R lies above its tangent, so for every minimiser
+
+    min f  >=  R(w) - g.w - P*(-g),        f(w) - min f  <=  P(w) + P*(-g) + g.w :
+
+one formula for every loss and penalty (`Penalty.gap`); for the ridge it is |grad f(w)|^2 / (2 alpha). No loss is
+negative, so 0 is a bound as well. What rounding and approximate sums may have done is added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .._objective import Objective, Point
+from .._preferences import FloatArray
+
+
+class Bounds(NamedTuple):
+    """The objective at one point, and a lower bound of its minimum."""
+
+    w: FloatArray
+    value: float
+    lower: float
+    rounding: float  # that is part of the bound: no gap is smaller
+
+
+def bounds(point: Point) -> Bounds | None:
+    """What a point says of its objective; None where it overflows."""
+    if not np.isfinite(point.value) or not np.all(np.isfinite(point.gradient)):
+        return None
+    gap = point.objective.penalty.gap(point.w, point.risk_gradient, point.gradient_error)
+    return Bounds(point.w, point.value, max(point.value - gap, 0.0) - point.rounding, point.rounding)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The best point so far, and the greatest lower bound of the minimum: wherever each of them was found."""
+
+    w: FloatArray
+    value: float = np.inf
+    lower: float = -np.inf
+    rounding: float = 0.0
+
+    @staticmethod
+    def none(objective: Objective) -> Certificate:
+        """Nothing is known."""
+        return Certificate(np.zeros(objective.n_features))
+
+    @property
+    def gap(self) -> float:
+        """The best value is at most so far above the minimum."""
+        return max(self.value - self.lower, self.rounding)
+
+    def joined(self, found: Bounds | None) -> Certificate:
+        """With what one more point says."""
+        if found is None:
+            return self
+        w, value = (found.w, found.value) if found.value < self.value else (self.w, self.value)
+        return Certificate(w, value, max(self.lower, found.lower), found.rounding)
+
+    def improves_on(self, other: Certificate) -> bool:
+        """Whether something was gained."""
+        return self.value < other.value or self.gap < other.gap

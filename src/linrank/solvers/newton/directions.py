@@ -1,0 +1,160 @@
+"""Newton directions for smooth objectives, as values: `next_direction(point, memory) -> direction, memory`.
+
+Whether to rent or to buy: without a factor, directions come from conjugate gradients on Hessian products; an exact
+Hessian costs as much as some of these, and is built once so many have been made. Its Cholesky factor, corrected by the
+steps taken since (`secants.py`), then gives directions for nothing. When many steps have been taken with it, it is
+built anew, or, where none can be had, conjugate gradients preconditioned by it solve for one direction. A factor serves
+for many points, for any penalty, and that of a sample of the rows for all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from ..._objective import Point
+from ..._preferences import FloatArray
+from .secants import Secant, corrected
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Numbers that steer directions; ``benchmarks/run.py ablation`` says what each is worth."""
+
+    #: Relative residual at which conjugate gradients stop.
+    forcing: float = 0.1
+    #: Steps that secants remember.
+    memory: int = 12
+    #: A factor is renewed after so many times the steps that a new one costs,
+    renewal: float = 8.0
+    #: which are taken for so many where none can be had.
+    price: float = 10.0
+
+
+TUNING = Tuning()
+
+
+@dataclass(frozen=True)
+class CurvatureMemory:
+    """What is known of the mean loss's curvature; it serves for any penalty."""
+
+    H: FloatArray | None = None  # the last exact Hessian
+    factor: FloatArray | None = None  # Cholesky's, lower, of H + c
+    c: float = np.nan
+    secants: tuple[Secant, ...] = ()  # what steps since then have shown
+    products: int = 0  # made in this fit without a factor
+    earlier: int = 0  # the same in fits before, which an exact Hessian would have saved
+    steps: int = 0  # taken with the factor
+    last: tuple[FloatArray, FloatArray] | None = None  # w and the mean loss's gradient at the last point
+
+    def elsewhere(self) -> CurvatureMemory:
+        """For another objective: no step leads from a point of this one to it."""
+        return replace(self, last=None)
+
+    def for_next_fit(self) -> CurvatureMemory:
+        """For another fit to the same rows."""
+        return replace(self, last=None, products=0, earlier=self.earlier + self.products)
+
+    def on_other_rows(self) -> CurvatureMemory:
+        """For more rows: what was made on fewer of them was cheap."""
+        return replace(self, last=None, products=0, earlier=0, steps=0)
+
+    def factorised(self, c: float) -> CurvatureMemory:
+        """With the factor of H + c; without H where rounding has made it indefinite."""
+        if self.H is None or self.c == c:
+            return self
+        factor, failed = dpotrf(self.H + c * np.eye(len(self.H)), lower=1)
+        return replace(self, H=None, factor=None) if failed else replace(self, factor=factor, c=c)
+
+    def noted(self, point: Point, most: int) -> CurvatureMemory:
+        """With the step from the last point to this one."""
+        here, secants = (point.w, point.risk_gradient), self.secants
+        if self.last is not None:
+            s, y = here[0] - self.last[0], here[1] - self.last[1]
+            if float(s @ y) >= 0 and np.any(s):  # 0: the loss is flat there, which tells as much
+                secants = (*secants, Secant(s, y))[-most:]
+        return replace(self, last=here, secants=secants)
+
+    def precondition(self, r: FloatArray) -> FloatArray:
+        """(H + c)^-1 r, or r without a factor; r may hold vectors as columns."""
+        if self.factor is None:
+            return r
+        z: FloatArray = dpotrs(self.factor, r, lower=1)[0]
+        return z
+
+
+class Direction(NamedTuple):
+    """A direction, and whether Newton's equation was solved for it."""
+
+    d: FloatArray
+    solved: bool
+
+
+@dataclass(frozen=True)
+class Directions:
+    """How directions are found.
+
+    hessian : "auto", "exact" or "products"; rounded : whether conjugate gradients may read X in float32.
+    """
+
+    hessian: str = "auto"
+    rounded: bool = True
+    tuning: Tuning = TUNING
+
+    def next(self, point: Point, memory: CurvatureMemory, sample: bool = False) -> tuple[Direction, CurvatureMemory]:
+        """An approximate solution of H d = -gradient; `sample`: of the rows, so that a Hessian is cheap."""
+        cost = None if self.hessian == "products" else point.objective.hessian_cost
+        if self.hessian == "exact" and cost is not None:
+            return self._exact(point)
+        memory = memory.factorised(point.objective.penalty.curvature)
+        if memory.factor is not None:
+            return self._with_factor(point, memory.noted(point, self.tuning.memory), cost)
+        if cost is None:
+            return self._solved(point, memory)
+        limit = 0 if sample else max(1, int(cost - memory.earlier))
+        d, n, solved = self._conjugate_gradients(point, memory, limit)
+        return (Direction(d, True), replace(memory, products=memory.products + n)) if solved else self._exact(point)
+
+    def _with_factor(
+        self, point: Point, memory: CurvatureMemory, cost: float | None
+    ) -> tuple[Direction, CurvatureMemory]:
+        price = self.tuning.price if cost is None else cost
+        if memory.steps >= self.tuning.renewal * price:
+            return self._solved(point, replace(memory, steps=0)) if cost is None else self._exact(point)
+        d = corrected(memory.precondition, memory.secants, memory.c, -point.gradient)
+        return Direction(d, False), replace(memory, steps=memory.steps + 1)
+
+    def _exact(self, point: Point) -> tuple[Direction, CurvatureMemory]:
+        memory = CurvatureMemory(point.risk_hessian()).factorised(point.objective.penalty.curvature)
+        if memory.factor is None:
+            return self._solved(point, memory)
+        memory = memory.noted(point, self.tuning.memory)
+        return Direction(-memory.precondition(point.gradient), True), memory
+
+    def _solved(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
+        """By conjugate gradients, as long as rounding is not to blame."""
+        return Direction(self._conjugate_gradients(point, memory, 10 * point.w.size + 100)[0], True), memory
+
+    def _conjugate_gradients(self, point: Point, memory: CurvatureMemory, limit: int) -> tuple[FloatArray, int, bool]:
+        """The direction after at most `limit` Hessian products, how many there were, and whether they sufficed."""
+        r = -point.gradient
+        x, z = np.zeros_like(r), memory.precondition(r)
+        p, rz = z, float(r @ z)
+        # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
+        goal, plain_goal = self.tuning.forcing**2 * rz, self.tuning.forcing**2 * float(r @ r)
+        for n in range(1, limit + 1):
+            Hp = point.hessian_product(p, exact=not self.rounded)
+            curvature = float(p @ Hp)
+            if not curvature > 0:
+                return x, n, False
+            step = rz / curvature
+            x, r = x + step * p, r - step * Hp
+            z = memory.precondition(r)
+            rz, before = float(r @ z), rz
+            if rz <= goal and float(r @ r) <= plain_goal:
+                return x, n, True
+            p = z + (rz / before) * p
+        return x, limit, False
