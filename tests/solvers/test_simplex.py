@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linrank.solvers._simplex import maximise_over_simplex
+from linrank.solvers.bundle.simplex import maximise_over_simplex
 
 
 def duality_gap(A, b, alpha, x):
