@@ -134,7 +134,7 @@ class EvenLoss(Loss):
     def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
         """Value and gradient of one block, with the curvature for Hessian products."""
         p, g = rankings, np.empty(rankings.n_members)
-        short, long = p.split(active.SHORT_LOGISTIC)
+        short, long = p.split(active.TUNING.short_logistic)
         value, error, gradient_error = 0.0, self.own_error * p.weight, 0.0
         if short.size:
             value += self.direct(scores, p, short, g, work)
