@@ -22,7 +22,7 @@ from .sorting import sort_scores
 
 @dataclass(frozen=True)
 class Tuning:
-    """Where one kernel overtakes another; ``benchmarks/run.py crossovers`` prints the measured crossings beside them."""
+    """Where one kernel overtakes another; ``benchmarks/run.py crossovers`` prints them beside what it measures."""
 
     #: Pairs a member up to which a ranking is compared pair by pair: where the loss counts (hinge),
     short: int = 650
