@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linrank import DataError, LinearRanker, RankingData, _rankings
+from linrank import DataError, LinearRanker, LinrankError, RankingData, _rankings
 from linrank.engines import LocalEngine, local, matrix
 from linrank.losses import LOSSES
 from linrank.testing import make_ranking
@@ -141,7 +141,8 @@ def test_an_interruption_reaches_samples():
                 ran.append(block)
                 engine._open.clear()  # as leaving the engine does
 
-            one.map(work, range(100))
+            with pytest.raises(LinrankError, match="This engine was left"):
+                one.map(work, range(100))
             assert len(ran) <= 2  # each thread was at one block
             engine._open.set()
 

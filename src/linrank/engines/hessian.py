@@ -26,15 +26,13 @@ HESSIAN_ENTRIES = 1 << 16
 OUTER_ENTRIES = 1 << 20
 
 
-def half_hessian(
-    X: Any, scale: FloatArray | None, s: FloatArray, rankings: Rankings, steps: Steps, work: Work
-) -> FloatArray:
-    """T with T + T^T = X^T L X for one block at scores s, the columns of X divided by `scale`; X is not copied.
+def half_hessian(X: Any, unit: FloatArray, s: FloatArray, rankings: Rankings, steps: Steps, work: Work) -> FloatArray:
+    """T with T + T^T = X^T L X for one block at scores s, the columns of X divided by `unit`; X is not copied.
 
     O(members (d^2 + d log k)), as many members at a time as stay in the cache.
     """
     p, d = rankings, X.shape[1]
-    root = np.ones(d) if scale is None else 1.0 / np.sqrt(scale)
+    root = 1.0 / np.sqrt(unit)
     ranking = np.repeat(np.arange(p.n_rankings), np.diff(p.ranking_ptr))
     sweep = order_within(ranking, p.n_rankings, s)
     members = p.row, p.level_numbers(), p.member_weights, _partner_weights(s, p, steps, work)
@@ -63,13 +61,12 @@ def _partner_weights(s: FloatArray, p: Rankings, steps: Steps, work: Work) -> Fl
     return n
 
 
-def hessian_by_columns(product: Callable[[FloatArray], FloatArray], X: Any, scale: FloatArray | None) -> FloatArray:
-    """X^T L X for dense features X / scale; `product` gives X^T L x for each column x of them."""
+def hessian_by_columns(product: Callable[[FloatArray], FloatArray], X: Any, unit: FloatArray) -> FloatArray:
+    """X^T L X for dense features X / unit; `product` gives X^T L x for each column x of them."""
     d = X.shape[1]
-    unit = np.ones(d) if scale is None else scale
     H = np.empty((d, d))
     for j in range(d):
-        H[j] = product(X[:, j] / unit[j])
+        H[j] = product(np.divide(X[:, j], unit[j], dtype=np.float64))
     return 0.5 * (H + H.T)
 
 

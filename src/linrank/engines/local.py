@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._data import RankingData
-from .._errors import DataError, ParameterError
+from .._errors import DataError, LinrankError, ParameterError
 from .._once import cached_property
 from .._parts import draw
 from .._preferences import FloatArray, Rankings
@@ -115,10 +115,13 @@ class LocalEngine:
         """Apply the function to blocks on the pool; answers in their order."""
         give_up_if_stopped()
         todo = list(blocks)
-        if self._pool is None or (self._quick and len(todo) == 1):
-            return [function(block) for block in todo]
-        # Each thread takes the next block when it is done with one: waking a thread costs more than a small block.
         answers: list[Any] = [None] * len(todo)
+        if self._pool is None or (self._quick and len(todo) == 1):
+            for k, block in enumerate(todo):
+                self._refuse_if_left()
+                answers[k] = function(block)
+            return answers
+        # Each thread takes the next block when it is done with one: waking a thread costs more than a small block.
         numbers = itertools.count()
 
         def work() -> None:
@@ -128,7 +131,13 @@ class LocalEngine:
 
         for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
             future.result()
+        self._refuse_if_left()  # then some blocks have no answer
         return answers
+
+    def _refuse_if_left(self) -> None:
+        """A thread of a sum may still ask after an interrupt: it would go through all blocks in vain."""
+        if not self._open.is_set():
+            raise LinrankError("This engine was left: enter it again before it is asked anything.")
 
     def over_rows(self, function: Callable[[int], Any]) -> list[Any]:
         """Apply the function to the numbers of the matrix's blocks."""
@@ -170,7 +179,7 @@ class LocalEngine:
     ) -> LocalEvaluation:
         """The loss at s, or at s + t d."""
         for handle in (s,) if d is None else (s, d):
-            if handle.values.size != self.data.preferences.n_members:
+            if not isinstance(handle, LocalScores) or handle.values.size != self.data.preferences.n_members:
                 raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
         return LocalEvaluation(self, loss, s, d, t)
 
@@ -181,6 +190,10 @@ class LocalEngine:
                 f"There are weights of shape {np.shape(w)} for {self.data.n_features} features: give one each."
             )
         return np.ascontiguousarray(w, dtype=np.float64)
+
+    def divisors(self, scale: FloatArray | None) -> FloatArray:
+        """What columns are divided by: ones where there is no scale."""
+        return np.ones(self.data.n_features) if scale is None else self.checked(scale)
 
     def dot(self, matrix: Matrix, w: FloatArray) -> FloatArray:
         """X w in the members' order."""
@@ -205,7 +218,7 @@ class LocalEngine:
                 range(len(parts)),
             )
             product = _sum(self.map(lambda block: matrix.transpose_dot(rows, block), range(matrix.n_blocks)))
-        return unit * (product if scale is None else product / scale)
+        return unit * (product if scale is None else product / self.checked(scale))
 
     @cached_property
     def _unit(self) -> float:
@@ -234,7 +247,7 @@ class LocalEngine:
 
     def largest_row(self, scale: FloatArray | None) -> float:
         """Largest norm of a row of X, its columns divided by `scale`."""
-        unit = np.ones(self.data.n_features) if scale is None else scale
+        unit = self.divisors(scale)
         return float(np.sqrt(max(self.over_rows(lambda block: self.matrix.largest_square(unit, block)))))
 
     def columns(self) -> Columns:
@@ -291,7 +304,7 @@ class LocalEvaluation:
     def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X v; not exact: by X in float32."""
         matrix, v = self.engine.matrix if exact else self.engine.rounded(), self.engine.checked(v)
-        return self._back(matrix, self.engine.dot(matrix, v if scale is None else v / scale), scale)
+        return self._back(matrix, self.engine.dot(matrix, v / self.engine.divisors(scale)), scale)
 
     def _back(self, matrix: Matrix, V: FloatArray, scale: FloatArray | None) -> FloatArray:
         """X^T L V for a vector over the members."""
@@ -306,13 +319,14 @@ class LocalEvaluation:
     def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
         steps, X, d = self.loss.steps, self.engine.data.X, self.engine.data.n_features
+        unit = self.engine.divisors(scale)
         if steps is None:
             matrix, to_members = self.engine.matrix, self.engine.to_members
-            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), X, scale)
+            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), X, unit)
 
         def one(block: Block) -> FloatArray:
             with self.engine.work.lend() as work:
-                return half_hessian(X, scale, self.scores.values[block.members], block.rankings, steps, work)
+                return half_hessian(X, unit, self.scores.values[block.members], block.rankings, steps, work)
 
         half = sum(self.engine.map(one, self.engine.blocks), np.zeros((d, d)))
         return half + half.T

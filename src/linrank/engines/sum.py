@@ -126,6 +126,9 @@ class SumEngine:
         self, loss: Loss, s: SumScores, d: SumScores | None = None, t: float = 0.0, gradient: bool = False
     ) -> SumEvaluation:
         """The loss at s + t d, part by part."""
+        for handle in (s,) if d is None else (s, d):
+            if not isinstance(handle, SumScores) or len(handle.parts) != len(self.engines):
+                raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
 
         def one(k: int) -> Evaluation:
             return self.engines[k].evaluate(loss, s.parts[k], None if d is None else d.parts[k], t, gradient)

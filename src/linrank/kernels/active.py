@@ -89,7 +89,7 @@ class SortedRanking:
         counting.to_members(self.order, bounds, self.where)
 
     def kept(self) -> SortedRanking:
-        """A copy that does not lie in the work but for its working arrays."""
+        """A copy that does not lie in the work."""
         other = copy.copy(self)
         other.order, other.where = self.order.copy(), self.where.copy()
         return other
