@@ -25,7 +25,7 @@ from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
 from ..losses._base import add_sums
 from ._facts import Columns, Facts, without_rounding
-from .hessian import half_hessian, hessian_by_columns, sum_of_squares
+from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
 from .matrix import Matrix, as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
@@ -305,16 +305,22 @@ class LocalEvaluation:
 
     def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
-        steps, X, d = self.loss.steps, self.engine.data.X, self.engine.data.n_features
-        if steps is None:
+        steps, data, pairs = self.loss.steps, self.engine.data, self.engine.data.preferences.longest == 2
+        if steps is None and not pairs:
             matrix, to_members = self.engine.matrix, self.engine.to_members
-            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), X, scale)
+            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), data.X, scale)
 
-        def one(block: Block) -> FloatArray:
+        def one(k: int) -> FloatArray:
+            block = self.engine.blocks[k]
             with self.engine.work.lend() as work:
-                return half_hessian(X, scale, self.scores.values[block.members], block.rankings, steps, work)
+                if steps is not None and not pairs:
+                    here = self.scores.values[block.members]
+                    return half_hessian(data.X, scale, here, block.rankings, steps, work)
+                found = explicit_pairs(self._curvature(k), block.rankings, work)
+                return by_pairs(data.X, scale, block.rankings, found, work)
 
-        half = sum(self.engine.map(one, self.engine.blocks), np.zeros((d, d)))
+        shape = data.n_features, data.n_features
+        half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))
         return half + half.T
 
     def outer(self, units: str = "queries") -> FloatArray:
