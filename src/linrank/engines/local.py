@@ -24,16 +24,16 @@ from ..kernels.hinge import gather, scatter_add
 from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
 from ..losses._base import add_sums
+from ._cost import hessian_cost
 from ._facts import Columns, Facts, without_rounding
 from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
 from .matrix import Matrix, as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
-#: Most features for which a d x d Hessian is built, and most entries of X in one ranking: more are read from memory at
-#: random, and the cost model does not hold.
+#: Most features for which a d x d Hessian is built, and most entries of the tree of one ranking's levels.
 MAX_HESSIAN = 1000
-LARGEST_RANKING = 1 << 23
+LARGEST_TREE = 1 << 24
 
 
 def overflow_ignored() -> Any:
@@ -139,19 +139,13 @@ class LocalEngine:
         return self.data.fingerprint()
 
     def hessian_cost(self, loss: Loss) -> float | None:
-        """Cost of an exact Hessian in Hessian products; None where it cannot be had.
-
-        A product for each feature where it is built column by column. Else a rule of thumb, 3.5 + d / 30, which
-        ``benchmarks/run.py hessian`` holds against measured costs.
-        """
+        """Cost of an exact Hessian in Hessian products, modelled; None where it cannot be had."""
         p, d = self.data.preferences, self.data.n_features
         if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN:
             return None
-        if loss.steps is None:
-            return float(d)
-        if p.longest * d > LARGEST_RANKING:
+        if loss.steps is not None and int(np.diff(p.ranking_levels).max(initial=0)) * d > LARGEST_TREE:
             return None
-        return (3.5 + d / 30) * max(1.0, p.n_members / self.data.n_rows)
+        return hessian_cost(self.data, loss)
 
     def scores(self, w: FloatArray) -> LocalScores:
         """X w."""
