@@ -1,4 +1,4 @@
-"""Fit the constants of engines/_cost.py to one half of results/hessian.csv, and print them: python benchmarks/fit_cost.py.
+"""Fit the constants of engines/_cost.py to one half of results/hessian.csv, and print them.
 
 Constants are fitted to the logarithms of measured times, those of the ratio counting most. By how much they are off on
 the other half is printed by `run.py hessian`.

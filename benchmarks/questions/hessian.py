@@ -1,7 +1,8 @@
 """What an exact Hessian costs in Hessian products, beside the model of it that Newton's method goes by.
 
-The constants of engines/_cost.py were fitted to the rows of which `half` says so (benchmarks/fit_cost.py). The ratio compares across machines,
-times do not. Then the two ways to an exact Hessian of short rankings: where one overtakes the other.
+The constants of engines/_cost.py were fitted to the rows of which `half` says so, by benchmarks/fit_cost.py. Columns
+that compare across machines: cost, modelled and their ratio; and of the two ways to an exact Hessian of short rankings,
+where one overtakes the other.
 """
 
 from __future__ import annotations

@@ -66,10 +66,10 @@ def half_hessian(
 
 def active_pairs(s: FloatArray, d: int, rankings: Rankings, steps: Steps, work: Work) -> Pairs | None:
     """The active pairs of a block; None where there are so many, or so many to look at, that a sweep is faster."""
-    p = rankings
-    if int(p.pairs.sum()) > TUNING.looked_at * p.n_members:
+    p, n_pairs = rankings, int(rankings.pairs.sum())
+    if n_pairs > TUNING.looked_at * p.n_members:
         return None
-    room = TUNING.room(p.n_members, d)
+    room = min(n_pairs, TUNING.room(p.n_members, d))
     winner, loser = (work.take(f"Hessian {name}", room, np.int32) for name in ("winner", "loser"))
     h = work.take("Hessian h", room, np.float64)
     shape = p.level_ptr, p.ranking_levels
