@@ -24,16 +24,16 @@ from ..kernels.hinge import gather, scatter_add
 from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
 from ..losses._base import add_sums
+from ._cost import hessian_cost
 from ._facts import Columns, Facts, without_rounding
-from .hessian import half_hessian, hessian_by_columns, sum_of_squares
+from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
 from .matrix import Matrix, as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
-#: Most features for which a d x d Hessian is built, and most entries of X in one ranking: more are read from memory at
-#: random, and the cost model does not hold.
+#: Most features for which a d x d Hessian is built, and most entries of the tree of one ranking's levels.
 MAX_HESSIAN = 1000
-LARGEST_RANKING = 1 << 23
+LARGEST_TREE = 1 << 24
 
 
 def overflow_ignored() -> Any:
@@ -148,19 +148,13 @@ class LocalEngine:
         return self.data.fingerprint()
 
     def hessian_cost(self, loss: Loss) -> float | None:
-        """Cost of an exact Hessian in Hessian products; None where it cannot be had.
-
-        A product for each feature where it is built column by column. Else a rule of thumb, 3.5 + d / 30, which
-        ``benchmarks/run.py hessian`` holds against measured costs.
-        """
+        """Cost of an exact Hessian in Hessian products, modelled; None where it cannot be had."""
         p, d = self.data.preferences, self.data.n_features
         if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN:
             return None
-        if loss.steps is None:
-            return float(d)
-        if p.longest * d > LARGEST_RANKING:
+        if loss.steps is not None and int(np.diff(p.ranking_levels).max(initial=0)) * d > LARGEST_TREE:
             return None
-        return (3.5 + d / 30) * max(1.0, p.n_members / self.data.n_rows)
+        return hessian_cost(self.data, loss)
 
     def scores(self, w: FloatArray) -> LocalScores:
         """X w."""
@@ -318,17 +312,23 @@ class LocalEvaluation:
 
     def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
-        steps, X, d = self.loss.steps, self.engine.data.X, self.engine.data.n_features
+        steps, data, pairs = self.loss.steps, self.engine.data, self.engine.data.preferences.longest == 2
         unit = self.engine.divisors(scale)
-        if steps is None:
+        if steps is None and not pairs:
             matrix, to_members = self.engine.matrix, self.engine.to_members
-            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), X, unit)
+            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), data.X, unit)
 
-        def one(block: Block) -> FloatArray:
+        def one(k: int) -> FloatArray:
+            block = self.engine.blocks[k]
             with self.engine.work.lend() as work:
-                return half_hessian(X, unit, self.scores.values[block.members], block.rankings, steps, work)
+                if steps is not None and not pairs:
+                    here = self.scores.values[block.members]
+                    return half_hessian(data.X, unit, here, block.rankings, steps, work)
+                found = explicit_pairs(self._curvature(k), block.rankings, work)
+                return by_pairs(data.X, unit, block.rankings, found, work)
 
-        half = sum(self.engine.map(one, self.engine.blocks), np.zeros((d, d)))
+        shape = data.n_features, data.n_features
+        half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))
         return half + half.T
 
     def outer(self, units: str = "queries") -> FloatArray:
