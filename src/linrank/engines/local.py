@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
@@ -134,6 +134,10 @@ class LocalEngine:
         self._refuse_if_left()  # then some blocks have no answer
         return answers
 
+    def _over(self, blocks: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
+        """As `map`; a single quick block at once, as its product takes no longer than to ask what `map` asks."""
+        return [function(blocks[0])] if self._quick and len(blocks) == 1 else self.map(function, blocks)
+
     def _refuse_if_left(self) -> None:
         """A thread of a sum may still ask after an interrupt: it would go through all blocks in vain."""
         if not self._open.is_set():
@@ -193,13 +197,13 @@ class LocalEngine:
         """X w in the members' order."""
         with self.work.lend() as work:
             rows = work.take("rows", self.data.n_rows, np.float64)
-            self.map(lambda block: matrix.dot(w, block, rows), range(matrix.n_blocks))
+            self._over(range(matrix.n_blocks), lambda block: matrix.dot(w, block, rows))
             return self.to_members(rows)
 
     def to_members(self, rows: FloatArray) -> FloatArray:
         """Values of the rows in the members' order."""
         s = np.empty(self.data.preferences.n_members)
-        self.map(lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]), self.blocks)
+        self._over(self.blocks, lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]))
         return s
 
     def transpose_dot(self, matrix: Matrix, parts: list[FloatArray], scale: FloatArray | None = None) -> FloatArray:
@@ -207,11 +211,11 @@ class LocalEngine:
         unit = self._unit
         with self.work.lend() as work:
             rows = work.zeros("rows", self.data.n_rows, np.float64)
-            self.map(  # no two blocks share a row
-                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0 / unit, 0, parts[k].size, rows),
+            self._over(  # no two blocks share a row
                 range(len(parts)),
+                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0 / unit, 0, parts[k].size, rows),
             )
-            product = _sum(self.map(lambda block: matrix.transpose_dot(rows, block), range(matrix.n_blocks)))
+            product = _sum(self._over(range(matrix.n_blocks), lambda block: matrix.transpose_dot(rows, block)))
         return unit * (product if scale is None else product / self.checked(scale))
 
     @cached_property
