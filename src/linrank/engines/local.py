@@ -302,7 +302,8 @@ class LocalEvaluation:
     def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X v; not exact: by X in float32."""
         matrix, v = self.engine.matrix if exact else self.engine.rounded(), self.engine.checked(v)
-        return self._back(matrix, self.engine.dot(matrix, v / self.engine.divisors(scale)), scale)
+        w = v if scale is None else v / self.engine.checked(scale)
+        return self._back(matrix, self.engine.dot(matrix, w), scale)
 
     def _back(self, matrix: Matrix, V: FloatArray, scale: FloatArray | None) -> FloatArray:
         """X^T L V for a vector over the members."""
