@@ -17,7 +17,7 @@ from .._errors import DataError
 from .._once import cached_property
 from .._parts import within_limit
 from .._preferences import FloatArray
-from .._threads import give_up_if_stopped
+from .._threads import give_up_if_stopped, one_blas_thread
 from ..losses import Loss, Sums
 from ..losses._base import add_sums
 from ._facts import Columns, Facts
@@ -54,6 +54,8 @@ class SumEngine:
 
     def __enter__(self) -> SumEngine:
         with ExitStack() as stack:  # those that were entered are left if the next one cannot be
+            stack.callback(one_blas_thread.leave, self)  # samples work here
+            one_blas_thread.enter(self)
             for engine in self.engines:
                 stack.enter_context(engine)
             if self.at_once:
