@@ -16,6 +16,7 @@ from linrank._objective import Objective
 from linrank._parts import split_queries
 from linrank.engines import Facts, LocalEngine, SumEngine
 from linrank.losses import LOSSES, Hinge
+from linrank.penalties import Ridge
 from linrank.solvers import SOLVERS, Newton
 from linrank.testing import CountingEngine, make_ranking
 
@@ -31,7 +32,7 @@ def seven(data, parts=None, **options):
 
 def fit(engine, loss, solver, tol=1e-5):
     with engine:
-        objective = Objective(engine, LOSSES[loss], 0.01, choose_scale("auto", engine.columns()))
+        objective = Objective(engine, LOSSES[loss], Ridge(0.01), choose_scale("auto", engine.columns()))
         return SOLVERS[solver](tol=tol).minimise(objective)
 
 
@@ -212,6 +213,6 @@ def test_newton_by_products_and_by_hessians():
     for hessian in ("exact", "products"):
         with seven(data, parts) as engine, LocalEngine(data) as local:
             solver = Newton(hessian=hessian)
-            one, other = (solver.minimise(Objective(e, LOSSES["squared_hinge"], 0.1)) for e in (engine, local))
+            one, other = (solver.minimise(Objective(e, LOSSES["squared_hinge"], Ridge(0.1))) for e in (engine, local))
         assert abs(one.value - other.value) <= one.gap + other.gap
         assert engine.trips["hessian" if hessian == "exact" else "hessian_product"] > 0

@@ -197,7 +197,7 @@ class OwnLoss(Loss):
 
     def _says(self, name: str) -> bool:
         """Whether the loss says this of itself: what it inherits from a class above that of `at` is another loss's."""
-        levels: list[dict[str, Any]] = [getattr(self.given, "__dict__", {}), *map(vars, type(self.given).__mro__)]
+        levels: list[Any] = [getattr(self.given, "__dict__", {}), *map(vars, type(self.given).__mro__)]
         first = next(level for level in levels if name in level or "at" in level)
         return name in first
 
