@@ -136,6 +136,7 @@ class LocalEngine:
 
     def _over(self, blocks: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
         """As `map`; a single quick block at once, as its product takes no longer than to ask what `map` asks."""
+        self._refuse_if_left()
         return [function(blocks[0])] if self._quick and len(blocks) == 1 else self.map(function, blocks)
 
     def _refuse_if_left(self) -> None:
