@@ -210,7 +210,22 @@ def _defaults_weighting(given: Tables) -> str:
     return markdown(shown, ([row[column] for column in shown] for row in given.rows("defaults_weighting")))
 
 
+def _ablation(given: Tables) -> str:
+    found = given.rows("ablation")
+    return markdown(
+        found[0], ([row["without"], *(fixed(row[name], 2) for name in row if name != "without")] for row in found)
+    )
+
+
+def _ablation_removed(given: Tables) -> str:
+    found = given.rows("ablation_removed")
+    shown = ([row["without"], fixed(row["all"], 2), f"{row['worst class']} {fixed(row['there'], 2)}"] for row in found)
+    return markdown(["without", "all", "worst class"], shown)
+
+
 TABLES: dict[str, Callable[[Tables], str]] = {
+    "ablation": _ablation,
+    "ablation_removed": _ablation_removed,
     "defaults": _defaults,
     "defaults_summary": _defaults_summary,
     "defaults_weighting": _defaults_weighting,

@@ -186,3 +186,12 @@ def test_nobody_is_advised_to_use_what_they_use(capsys):
 def test_alphas_that_cannot_be_meant(alphas):
     with pytest.raises(ParameterError, match="alphas"):
         LinearRankerCV(alphas).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_fold_whose_pairs_stand_on_rows_without_weight():
+    X, y, qid = make_ranking(200, 4, 8, 4)
+    v = np.where(qid == 0, 2.0, 0.0)
+    pairs = [np.flatnonzero(qid == q)[:2] for q in range(1, 8)]
+    folds = [(np.flatnonzero(qid != 0), np.flatnonzero(qid == 0))]
+    found = LinearRankerCV(3, cv=folds).fit(X, y, qid, sample_weight=v, pairs=pairs)
+    assert np.all(np.isfinite(found.cv_results_["scores"]))

@@ -443,3 +443,18 @@ def test_a_damaged_sparse_matrix_is_refused(indices, indptr):
 def test_alphas_that_are_no_number_above_0(alpha):
     with pytest.raises(ParameterError, match="alpha"):
         LinearRanker(alpha=alpha).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.uint8, np.int64])
+def test_levels_of_short_integers_are_counted_without_overflow(kind):
+    y = np.repeat([0, 60, 125], 100).astype(kind)
+    if kind is np.int8:
+        y = y * 2 - 125  # from -125 up to 125
+    assert RankingData(np.zeros((300, 1)), y).preferences.n_pairs == 30_000
+
+
+@pytest.mark.parametrize("size", [1e-160, 4e152])
+def test_weights_that_leave_no_room_for_sums_are_refused(size):
+    X, y, qid = make_ranking(50, 3, 1, 3)
+    with pytest.raises(DataError, match="scale them to about 1"):
+        RankingData(X, y, qid, sample_weight=np.full(50, size))

@@ -281,6 +281,17 @@ def test_alpha_is_said_not_to_be_tuned(problem, caplog):
     assert own.alpha_ == pytest.approx(0.5 * LinearRanker().fit(*problem).alpha_)
 
 
+def test_what_a_loss_inherits_from_another_is_not_its_own(problem):
+    class Twice(Hinge):
+        def at(self, scores, rankings, work):
+            point = super().at(scores, rankings, work)
+            return LossPoint(point.sums._replace(value=2.0 * point.sums.value), 2.0 * point.gradient)
+
+    own = LinearRanker(Twice(), 0.2).fit(*problem)
+    ours = LinearRanker("hinge", 0.1, tol=1e-5).fit(*problem)
+    assert abs(own.objective_ / 2.0 - ours.objective_) <= own.gap_ / 2.0 + ours.gap_
+
+
 def test_an_own_loss_with_a_name_of_ours_is_still_its_own(problem, capsys):
     class Namesake(Square):
         name = "logistic"

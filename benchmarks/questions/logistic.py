@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,11 +101,11 @@ LIMITS = {"pair by pair": 10**9, "sorted": 0}
 
 
 def _with(limit: int, s: np.ndarray, evaluator: Evaluator) -> None:
-    kept, active.SHORT_LOGISTIC = active.SHORT_LOGISTIC, limit
+    kept, active.TUNING = active.TUNING, replace(active.TUNING, short_logistic=limit)
     try:
         evaluator.at(Logistic(), s)
     finally:
-        active.SHORT_LOGISTIC = kept
+        active.TUNING = kept
 
 
 def short() -> None:

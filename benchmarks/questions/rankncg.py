@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -81,8 +82,8 @@ def measure(name: str) -> dict[str, Any]:
     methods = {
         "direct": (LogisticErfc(), ConjugateGradients(), 10**9),
         "fast": (LogisticErfc(1e-6), ConjugateGradients(), 0),
-        "exact cg": (Logistic(), ConjugateGradients(), active.SHORT_LOGISTIC),
-        "exact newton": (Logistic(), Newton(), active.SHORT_LOGISTIC),
+        "exact cg": (Logistic(), ConjugateGradients(), active.TUNING.short_logistic),
+        "exact newton": (Logistic(), Newton(), active.TUNING.short_logistic),
     }
     if len(y) > DIRECT:
         del methods["direct"]
@@ -128,7 +129,7 @@ def solve(data: RankingData, loss: Any, solver: Any, alpha: float, limit: int) -
 
     The errors of fast sums to 1e-6 are part of the gap, so at a small alpha that may happen; to the others it must not.
     """
-    kept, active.SHORT_LOGISTIC = active.SHORT_LOGISTIC, limit
+    kept, active.TUNING = active.TUNING, replace(active.TUNING, short_logistic=limit)
     try:
         with LocalEngine(data) as engine:
             objective = Objective(engine, loss, Ridge(alpha))
@@ -140,7 +141,7 @@ def solve(data: RankingData, loss: Any, solver: Any, alpha: float, limit: int) -
                 fault(f"{loss.name} by {type(solver).__name__} ended as {solution.status}")
             return seconds if done else np.nan, solution.w
     finally:
-        active.SHORT_LOGISTIC = kept
+        active.TUNING = kept
 
 
 def nonlinear() -> list[dict[str, Any]]:

@@ -29,6 +29,8 @@ logger = logging.getLogger("linrank")
 
 PREFERENCES = ("full", "chain")
 QUERY_WEIGHTINGS = ("pairs", "queries")
+#: N beyond these leaves no room for losses and gradients, which are sums over pairs.
+SMALLEST, LARGEST = 1e-306, 1e306
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -110,8 +112,11 @@ class RankingData:
         query = (np.cumsum(here) - 1)[query]
         adjacent = rows.size > 0 and bool(np.all(rows[1:] == rows[:-1] + 1))
         chosen = slice(int(rows[0]), int(rows[-1]) + 1) if adjacent else rows
+        X = self.X[chosen] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0)
+        if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
+            X = np.ascontiguousarray(X)  # some rows of an array in F order: every product would copy them otherwise
         return RankingData._of(
-            X=self.X[chosen] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0),
+            X=X,
             y=None if self.y is None else self.y[rows],
             query=query,
             query_ids=self.query_ids[kept],
@@ -291,7 +296,8 @@ def _check_rows(
 def _number_levels(values: NDArray[Any]) -> NDArray[np.int64]:
     """Number the distinct values from the smallest up; whole numbers of a narrow range are counted, not sorted."""
     if values.size and int(values.max()) - int(values.min()) < values.size:
-        code = (values - values.min()).astype(np.int64)
+        wide = values.astype(np.int64) if values.dtype.kind == "i" else values  # int8 would overflow
+        code = (wide - wide.min()).astype(np.int64)
         if values.dtype.kind in "iu" or np.all(values == np.floor(values)):
             return (np.cumsum(np.bincount(code) > 0) - 1)[code]
     return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
@@ -335,5 +341,5 @@ def _refuse_no_pairs(preferences: Preferences, grades: Grades) -> None:
             "at least one query, two rows of positive weight must differ in y, at levels that preferences joins. Check "
             "y, qid and the weights."
         )
-    if not np.isfinite(preferences.total) or preferences.total <= 0:
+    if not SMALLEST <= preferences.total <= LARGEST:
         raise DataError("The weights over- or underflow when multiplied: scale them to about 1.")

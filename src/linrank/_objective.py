@@ -187,10 +187,10 @@ class Line:
         """Slope at t = 0."""
         return float(self.start.gradient @ self.d)
 
-    def at(self, t: float, gradient: bool = False) -> Trial:
-        """Value and slope at t; `gradient`: that of the point at t will probably be asked for."""
+    def at(self, t: float) -> Trial:
+        """Value and slope at t; most trials are taken, so the gradient comes along where that saves a trip."""
         objective, scores = self.start.objective, self.start.evaluation.scores
-        found = objective.engine.evaluate(objective.loss, scores, self.score_d, t, gradient)
+        found = objective.engine.evaluate(objective.loss, scores, self.score_d, t, gradient=True)
         w, penalty = self.start.w + t * self.d, objective.penalty
         value = found.sums.value / found.sums.weight + penalty.value(w)
         slope = found.sums.slope / found.sums.weight + float(penalty.gradient(w) @ self.d)
@@ -198,7 +198,7 @@ class Line:
 
     def point(self, at: float | Trial) -> Point:
         """The full point at t, or at a trial already evaluated; no product with X."""
-        trial = at if isinstance(at, Trial) else self.at(at, gradient=True)
+        trial = at if isinstance(at, Trial) else self.at(at)
         if self.start.steps + 1 >= REFRESH:
             return self.start.objective.at(trial.w)
         return Point(self.start.objective, trial.w, trial.evaluation, self.start.steps + 1)

@@ -41,8 +41,9 @@ class _Loan:
             self._work = Work()
         return self._work
 
-    def __exit__(self, *_: object) -> None:
-        self._free.append(self._work)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:  # after an interrupt other threads may still write there
+            self._free.append(self._work)
 
 
 class WorkPool:

@@ -7,10 +7,9 @@ of the bounds. What it needs beyond that are directions that keep to the bounds,
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
-
-import numpy as np
 
 from ._preferences import FloatArray
 
@@ -72,8 +71,9 @@ class Ridge:
 
     def gap(self, w: FloatArray, g: FloatArray, error: float = 0.0) -> float:
         """|g + alpha w|^2 / (2 alpha): the three terms of the definition would cancel."""
-        return (float(np.linalg.norm(g + self.alpha * w)) + error) ** 2 / (2.0 * self.alpha)
+        r = g + self.alpha * w
+        return (math.sqrt(float(r @ r)) + error) ** 2 / (2.0 * self.alpha)
 
     def radius(self, value: float) -> float:
         """sqrt(2 value / alpha)."""
-        return float(np.sqrt(2.0 * value / self.alpha))
+        return math.sqrt(2.0 * value / self.alpha)

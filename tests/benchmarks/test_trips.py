@@ -26,6 +26,8 @@ def test_trips_add_up(loss, solver, given):
     assert elsewhere == 1 or (loss, solver) == ("hinge", "newton")
     start = sum(map(int, kinds.values())) - row["trips a step"] * (row["iterations"] - 1)
     assert start == pytest.approx(3)  # f(0), X w and the loss there
+    limit = trips.METHODS[loss, solver]
+    assert limit is None or row["trips a step"] <= limit
     assert not {"hessian_product", "sample", "draw"} & set(kinds)
 
 

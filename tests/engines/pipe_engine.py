@@ -72,7 +72,7 @@ class PipeEngine:
     def __init__(self, data):
         self.data, self.facts = data, LocalEngine(data).facts
         self.numbers, self.freed, self.sizes = itertools.count(), [], []
-        self.turn = threading.Lock()  # where another part of a sum fails, this one may still be asked
+        self.turn = threading.Lock()  # after an interrupt a thread of a sum may still be asking
 
     def __enter__(self):
         self.pipe, theirs = SPAWN.Pipe()

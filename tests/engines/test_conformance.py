@@ -104,6 +104,22 @@ class ProductsInFloat32(LocalEngine):
         return point
 
 
+class ForgetsTheScale(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.gradient = lambda scale=None, gradient=point.gradient: gradient()
+        return point
+
+
+class DividesOnce(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.hessian_product = lambda v, exact=True, scale=None, product=point.hessian_product: (
+            product(v, exact) / (1.0 if scale is None else scale)
+        )
+        return point
+
+
 class WeightsInFloat32(LocalEngine):
     def scores(self, w):
         return super().scores(w.astype(np.float32).astype(np.float64))
@@ -120,6 +136,11 @@ class DrawsTheFirstRows(LocalEngine):
     def draw(self, n_rows, first=0, of=None):
         drawn = super().draw(n_rows, first, of)
         return None if drawn is None else self.data.part(np.arange(drawn.n_rows))
+
+
+class DrawsForItself(LocalEngine):
+    def draw(self, n_rows, first=0, of=None):
+        return super().draw(n_rows)
 
 
 class SwallowsInterrupts(LocalEngine):
@@ -155,10 +176,14 @@ def drops_a_part(data):
         (HalfTheHessian, SMALL, "Hessian is not the sum over all pairs"),
         (ProductsInFloat32, SMALL, "the Hessian product is not the sum over all pairs"),
         (ProductsInFloat32, "a giant query of two levels", "the Hessian product is not the local engine's"),
+        (ForgetsTheScale, SMALL, "the scaled gradient is not the sum over all pairs"),
+        (ForgetsTheScale, "thousands of queries", "the scaled gradient is not the local engine's"),
+        (DividesOnce, SMALL, "the scaled Hessian product is not the sum over all pairs"),
         (WeightsInFloat32, SMALL, "is not the sum over all pairs"),
         (WeightsInFloat32, "thousands of queries", "is not the local engine's"),
         (ForgetsWeights, "row weights", r"columns\(\).mean is off"),
         (DrawsTheFirstRows, "thousands of queries", "differs from the local engine's in its X"),
+        (DrawsForItself, "thousands of queries", r"draw\(\d+, 1000, \d+\)"),
         (SwallowsInterrupts, SMALL, "an interrupt does not come out"),
         (ErrorsOfNumpy, SMALL, "a w with an entry too many .*not a LinrankError"),
         (CountsQueriesWrong, SMALL, "facts.queries is 1"),

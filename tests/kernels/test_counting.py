@@ -1,5 +1,7 @@
 """Every counting kernel against the walk over all pairs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,7 @@ from strategies import Problem, problems
 
 pytestmark = pytest.mark.kernels
 
-#: (SHORT, FEW_LEVELS): which kernel counts.
+#: (short, few_levels): which kernel counts.
 KERNELS = {"direct": (10**9, 512), "levels": (0, 10**9), "tree": (0, 0), "chosen": (200, 1024)}
 
 
@@ -38,9 +40,9 @@ def row_counts(problem: Problem, margin: float) -> tuple[np.ndarray, np.ndarray]
 def test_counts_equal_the_walk_over_all_pairs(kernel, problem, margin):
     pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(active, "SHORT", KERNELS[kernel][0])
-        patch.setattr(active, "FEW_LEVELS", KERNELS[kernel][1])
-        patch.setattr(active, "FEW_LEVELS_TO_SUM", KERNELS[kernel][1])
+        patch.setattr(active, "TUNING", replace(active.TUNING, short=KERNELS[kernel][0]))
+        patch.setattr(active, "TUNING", replace(active.TUNING, few_levels=KERNELS[kernel][1]))
+        patch.setattr(active, "TUNING", replace(active.TUNING, few_levels_to_sum=KERNELS[kernel][1]))
         counted = row_counts(problem, margin)
     if counted is None:
         assert pairs.c.size == 0
@@ -54,8 +56,8 @@ def test_counts_equal_the_walk_over_all_pairs(kernel, problem, margin):
 @settings(max_examples=200)
 def test_both_totals_are_the_same_integer(kernel, problem):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(active, "SHORT", KERNELS[kernel][0])
-        patch.setattr(active, "FEW_LEVELS", KERNELS[kernel][1])
+        patch.setattr(active, "TUNING", replace(active.TUNING, short=KERNELS[kernel][0]))
+        patch.setattr(active, "TUNING", replace(active.TUNING, few_levels=KERNELS[kernel][1]))
         counted = row_counts(problem, 1.0)
     if counted is not None:
         c, d = counted
@@ -89,6 +91,6 @@ def check_sorted_kernels(s: np.ndarray, levels: np.ndarray) -> None:
     tree, recount = np.empty((2, n)), np.empty((2, n))
     with pytest.MonkeyPatch.context() as patch:
         for limit, out in ((0, tree), (10**9, recount)):
-            patch.setattr(active, "FEW_LEVELS", limit)
+            patch.setattr(active, "TUNING", replace(active.TUNING, few_levels=limit))
             active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1], Work())
     np.testing.assert_array_equal(tree, recount)

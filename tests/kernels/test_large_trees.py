@@ -1,5 +1,7 @@
 """The tree of counts where all of its levels are in use: compiled only, a case of 2.2 million positions."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from linrank._work import Work
@@ -13,7 +15,7 @@ def test_tree_agrees_with_sorting_on_millions_of_rows(monkeypatch):
     levels = np.linspace(0, n, 8).astype(np.int64)
     tree, recount = np.empty((2, n)), np.empty((2, n))
     for limit, out in ((0, tree), (512, recount)):
-        monkeypatch.setattr(active, "FEW_LEVELS", limit)
+        monkeypatch.setattr(active, "TUNING", replace(active.TUNING, few_levels=limit))
         active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1], Work())
     np.testing.assert_array_equal(tree, recount)
     lowest, highest = s[: levels[1]], np.sort(s[levels[1] :])

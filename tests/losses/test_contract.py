@@ -110,7 +110,36 @@ def remembers(point, scores, rankings, work):
     return more(point, value=point.sums.value + (known[0] if np.isfinite(known[0]) else 1.0))
 
 
+def doubled(point, *_):
+    return replace(more(point, value=2.0 * point.sums.value), gradient=2.0 * point.gradient)
+
+
+class Doubled(answered(doubled, Hinge).__class__):
+    """What stands for it in Newton's method is that of the hinge."""
+
+    def at_zero(self, rankings, work):
+        return self.at(np.zeros(rankings.n_members), rankings, work).sums
+
+
+class SmoothedTooFar(Hinge):
+    def smoothed(self, mu):
+        return HuberHinge.of_width(3.0 * mu)
+
+
+class SmoothedBySomethingElse(Hinge):
+    def smoothed(self, mu):
+        return Logistic()
+
+
+class OtherSteps(SquaredHinge):
+    steps = (1.0,), (0.5,)
+
+
 WRONG = {
+    "Sums.hinge of the loss `smoothed`|within mu/2 of the loss": Doubled(),
+    "not within mu/2 of the loss": SmoothedTooFar(),
+    "`smoothed`": SmoothedBySomethingElse(),
+    "not that of `steps`": OtherSteps(),
     "not that of the value": answered(lambda point, *_: replace(point, gradient=1.01 * point.gradient)),
     "not convex": answered(
         lambda point, *_: LossPoint(more(point, value=-point.sums.value).sums, -point.gradient, point.curvature)

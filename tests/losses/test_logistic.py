@@ -1,5 +1,7 @@
 """The logistic loss: value, gradient, Hessian products and exact Hessians against sums over all pairs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hessians import exact_hessian
@@ -50,7 +52,7 @@ def test_equal_sums_over_all_pairs(limit, problem, seed):
     naive = naive_loss(phi, lambda z: -sigma(-z), problem.scores, pairs)
     L = naive_laplacian(second, problem.scores, pairs)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(active, "SHORT_LOGISTIC", limit)
+        patch.setattr(active, "TUNING", replace(active.TUNING, short_logistic=limit))
         ours = loss_at(Logistic(), problem.scores, data)
         product = np.column_stack([ours.product(x) for x in X.T])
         H = exact_hessian(Logistic(), problem.scores, data, np.array([1.0, 2.0, 0.5]))
@@ -90,7 +92,7 @@ def test_far_apart_and_coincident_scores():
         naive = naive_loss(phi, lambda z: -sigma(-z), scores, enumerate_pairs(y, None))
         for limit in (LOW, HIGH):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(active, "SHORT_LOGISTIC", limit)
+                patch.setattr(active, "TUNING", replace(active.TUNING, short_logistic=limit))
                 ours = loss_at(Logistic(), scores, data)
             assert abs(ours.value - naive.value) <= 1e-13 * naive.value + errors(ours)[0]
             np.testing.assert_allclose(ours.gradient, naive.gradient, atol=5e-12)
@@ -105,9 +107,9 @@ def test_errors_are_told_where_weights_are_uneven(levels, spread):
     scores, v = X @ [1.0, 0.5], 10.0 ** rng.uniform(-spread, spread, y.size)
     data = RankingData(X, y, sample_weight=v)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(active, "SHORT_LOGISTIC", HIGH)
+        patch.setattr(active, "TUNING", replace(active.TUNING, short_logistic=HIGH))
         exact = loss_at(Logistic(), scores, data)
-        patch.setattr(active, "SHORT_LOGISTIC", LOW)
+        patch.setattr(active, "TUNING", replace(active.TUNING, short_logistic=LOW))
         ours = loss_at(Logistic(), scores, data)
     error, gradient_error = errors(ours)
     assert abs(ours.value - exact.value) <= error
@@ -153,7 +155,7 @@ def test_the_stand_in_equals_sums_over_all_pairs(limit, problem, seed):
     naive = naive_loss(surrogate, lambda z: -erfc(A * z) / 2, problem.scores, pairs)
     L = naive_laplacian(lambda z: A * np.exp(-((A * z) ** 2)) / np.sqrt(np.pi), problem.scores, pairs)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(active, "SHORT_LOGISTIC", limit)
+        patch.setattr(active, "TUNING", replace(active.TUNING, short_logistic=limit))
         patch.setattr(logistic_erfc, "SMALL_LEVEL", 3)
         ours = loss_at(LogisticErfc(), problem.scores, data)
         product = np.column_stack([ours.product(x) for x in X.T])

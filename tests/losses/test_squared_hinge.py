@@ -1,5 +1,7 @@
 """Squared and Huberised hinge: value, gradient, Hessian products and exact Hessians against sums over all pairs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hessians import exact_hessian
@@ -30,7 +32,7 @@ LOSSES = {
         lambda z: ((z < 1) & ~(z < 1 - MU)) / MU,
     ),
 }
-#: (SHORT_TO_SUM, FEW_LEVELS, FEW_LEVELS_TO_SUM): which kernels sum.
+#: (short_to_sum, few_levels, few_levels_to_sum): which kernels sum.
 KERNELS = {"direct": (10**9, 512, 32), "levels": (0, 10**9, 10**9), "tree": (0, 0, 0)}
 
 
@@ -49,8 +51,8 @@ def test_equal_sums_over_all_pairs(kernel, name, problem, seed):
     naive = naive_loss(phi, slope, problem.scores, pairs)
     L = naive_laplacian(second, problem.scores, pairs)
     with pytest.MonkeyPatch.context() as patch:
-        for constant, value in zip(("SHORT_TO_SUM", "FEW_LEVELS", "FEW_LEVELS_TO_SUM"), KERNELS[kernel], strict=True):
-            patch.setattr(active, constant, value)
+        for constant, value in zip(("short_to_sum", "few_levels", "few_levels_to_sum"), KERNELS[kernel], strict=True):
+            patch.setattr(active, "TUNING", replace(active.TUNING, **{constant: value}))
         ours = loss_at(loss, problem.scores, data)
         product = np.column_stack([ours.product(x) for x in X.T])
         H = exact_hessian(loss, problem.scores, data)
@@ -95,7 +97,7 @@ def test_one_score_far_out_costs_the_others_no_digits(name, far):
     scores = X @ np.ones(3)
     scores[np.argmax(y)] = far  # a winner: its pairs are inactive
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(active, "SHORT_TO_SUM", 0)
+        patch.setattr(active, "TUNING", replace(active.TUNING, short_to_sum=0))
         value = loss_at(loss, scores, RankingData(X, y)).value
     exact = naive_loss(phi, slope, scores, enumerate_pairs(y)).value
     assert value == pytest.approx(exact, rel=1e-9)

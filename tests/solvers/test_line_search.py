@@ -71,20 +71,6 @@ def test_a_parabola_is_searched_to_the_slope_that_is_asked_for(first):
         assert line.n <= 2 + np.ceil(np.log2(1.0 / first))  # doubled until it is beyond
 
 
-def test_the_first_trial_alone_is_asked_for_its_gradient():
-    """As a rule it is the one that is taken."""
-    asked = []
-
-    class Asked(MadeUp):
-        def at(self, t, gradient=False):
-            asked.append(gradient)
-            return super().at(t)
-
-    search(Asked(lambda t: (t - 1.0) ** 2, lambda t: 2.0 * (t - 1.0)), 8.0)
-    assert asked == [True, *[False] * (len(asked) - 1)]
-    assert len(asked) > 1
-
-
 def test_a_line_that_never_descends_ends():
     """A slope that promises what the values do not keep: rounding, or a gradient that is none."""
     line = MadeUp(lambda t: 1.0 + t, lambda t: -1.0)

@@ -20,7 +20,7 @@ def points():
     rng = np.random.default_rng(0)
     with LocalEngine(RankingData(X, y, qid)) as engine:
         objective = Objective(engine, SquaredHinge(), Ridge(0.1))
-        return [objective.at(w) for w in 0.1 * rng.normal(size=(TUNING.memory + 4, 6)).cumsum(axis=0)]
+        yield [objective.at(w) for w in 0.1 * rng.normal(size=(TUNING.memory + 4, 6)).cumsum(axis=0)]
 
 
 def secants_of(points):

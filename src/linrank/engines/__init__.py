@@ -1,8 +1,19 @@
 """Where rows live and work runs: `base` is the contract, `open` chooses."""
 
+from .._parts import split_queries
 from .base import Columns, Engine, Evaluation, Facts, Scores
 from .local import LocalEngine
 from .open import open_engine
 from .sum import SumEngine
 
-__all__ = ["Columns", "Engine", "Evaluation", "Facts", "LocalEngine", "Scores", "SumEngine", "open_engine"]
+__all__ = [
+    "Columns",
+    "Engine",
+    "Evaluation",
+    "Facts",
+    "LocalEngine",
+    "Scores",
+    "SumEngine",
+    "open_engine",
+    "split_queries",
+]

@@ -35,6 +35,8 @@ class RowWeights(NamedTuple):
         if data.sample_weight is None or data.preferences.v is None:
             return RowWeights(1.0, 1.0, True, n, n, n)
         v = data.sample_weight[used & (data.sample_weight > 0)]
+        if v.size == 0:  # a part that has explicit pairs alone, between rows without weight
+            return RowWeights(np.inf, 0.0, True, 0.0, 0.0, 0.0)
         largest = float(v.max())
         share = v / largest
         whole = bool(np.all(v == np.floor(v)))

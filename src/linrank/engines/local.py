@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._data import RankingData
-from .._errors import DataError, ParameterError
+from .._errors import DataError, LinrankError, ParameterError
 from .._once import cached_property
 from .._parts import draw
 from .._preferences import FloatArray, Rankings
@@ -24,16 +24,16 @@ from ..kernels.hinge import gather, scatter_add
 from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
 from ..losses._base import add_sums
+from ._cost import hessian_cost
 from ._facts import Columns, Facts, without_rounding
-from .hessian import half_hessian, hessian_by_columns, sum_of_squares
+from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
 from .matrix import Matrix, as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
-#: Most features for which a d x d Hessian is built, and most entries of X in one ranking: more are read from memory at
-#: random, and the cost model does not hold.
+#: Most features for which a d x d Hessian is built, and most entries of the tree of one ranking's levels.
 MAX_HESSIAN = 1000
-LARGEST_RANKING = 1 << 23
+LARGEST_TREE = 1 << 24
 
 
 def overflow_ignored() -> Any:
@@ -115,10 +115,13 @@ class LocalEngine:
         """Apply the function to blocks on the pool; answers in their order."""
         give_up_if_stopped()
         todo = list(blocks)
-        if self._pool is None or (self._quick and len(todo) == 1):
-            return [function(block) for block in todo]
-        # Each thread takes the next block when it is done with one: waking a thread costs more than a small block.
         answers: list[Any] = [None] * len(todo)
+        if self._pool is None or (self._quick and len(todo) == 1):
+            for k, block in enumerate(todo):
+                self._refuse_if_left()
+                answers[k] = function(block)
+            return answers
+        # Each thread takes the next block when it is done with one: waking a thread costs more than a small block.
         numbers = itertools.count()
 
         def work() -> None:
@@ -128,7 +131,18 @@ class LocalEngine:
 
         for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
             future.result()
+        self._refuse_if_left()  # then some blocks have no answer
         return answers
+
+    def _over(self, blocks: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
+        """As `map`; a single quick block at once, as its product takes no longer than to ask what `map` asks."""
+        self._refuse_if_left()
+        return [function(blocks[0])] if self._quick and len(blocks) == 1 else self.map(function, blocks)
+
+    def _refuse_if_left(self) -> None:
+        """A thread of a sum may still ask after an interrupt: it would go through all blocks in vain."""
+        if not self._open.is_set():
+            raise LinrankError("This engine was left: enter it again before it is asked anything.")
 
     def over_rows(self, function: Callable[[int], Any]) -> list[Any]:
         """Apply the function to the numbers of the matrix's blocks."""
@@ -139,19 +153,13 @@ class LocalEngine:
         return self.data.fingerprint()
 
     def hessian_cost(self, loss: Loss) -> float | None:
-        """Cost of an exact Hessian in Hessian products; None where it cannot be had.
-
-        A product for each feature where it is built column by column. Else a rule of thumb, 3.5 + d / 30, which
-        ``benchmarks/run.py hessian`` holds against measured costs.
-        """
+        """Cost of an exact Hessian in Hessian products, modelled; None where it cannot be had."""
         p, d = self.data.preferences, self.data.n_features
         if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN:
             return None
-        if loss.steps is None:
-            return float(d)
-        if p.longest * d > LARGEST_RANKING:
+        if loss.steps is not None and int(np.diff(p.ranking_levels).max(initial=0)) * d > LARGEST_TREE:
             return None
-        return (3.5 + d / 30) * max(1.0, p.n_members / self.data.n_rows)
+        return hessian_cost(self.data, loss)
 
     def scores(self, w: FloatArray) -> LocalScores:
         """X w."""
@@ -170,7 +178,7 @@ class LocalEngine:
     ) -> LocalEvaluation:
         """The loss at s, or at s + t d."""
         for handle in (s,) if d is None else (s, d):
-            if handle.values.size != self.data.preferences.n_members:
+            if not isinstance(handle, LocalScores) or handle.values.size != self.data.preferences.n_members:
                 raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
         return LocalEvaluation(self, loss, s, d, t)
 
@@ -182,17 +190,21 @@ class LocalEngine:
             )
         return np.ascontiguousarray(w, dtype=np.float64)
 
+    def divisors(self, scale: FloatArray | None) -> FloatArray:
+        """What columns are divided by: ones where there is no scale."""
+        return np.ones(self.data.n_features) if scale is None else self.checked(scale)
+
     def dot(self, matrix: Matrix, w: FloatArray) -> FloatArray:
         """X w in the members' order."""
         with self.work.lend() as work:
             rows = work.take("rows", self.data.n_rows, np.float64)
-            self.map(lambda block: matrix.dot(w, block, rows), range(matrix.n_blocks))
+            self._over(range(matrix.n_blocks), lambda block: matrix.dot(w, block, rows))
             return self.to_members(rows)
 
     def to_members(self, rows: FloatArray) -> FloatArray:
         """Values of the rows in the members' order."""
         s = np.empty(self.data.preferences.n_members)
-        self.map(lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]), self.blocks)
+        self._over(self.blocks, lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]))
         return s
 
     def transpose_dot(self, matrix: Matrix, parts: list[FloatArray], scale: FloatArray | None = None) -> FloatArray:
@@ -200,12 +212,12 @@ class LocalEngine:
         unit = self._unit
         with self.work.lend() as work:
             rows = work.zeros("rows", self.data.n_rows, np.float64)
-            self.map(  # no two blocks share a row
-                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0 / unit, 0, parts[k].size, rows),
+            self._over(  # no two blocks share a row
                 range(len(parts)),
+                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0 / unit, 0, parts[k].size, rows),
             )
-            product = _sum(self.map(lambda block: matrix.transpose_dot(rows, block), range(matrix.n_blocks)))
-        return unit * (product if scale is None else product / scale)
+            product = _sum(self._over(range(matrix.n_blocks), lambda block: matrix.transpose_dot(rows, block)))
+        return unit * (product if scale is None else product / self.checked(scale))
 
     @cached_property
     def _unit(self) -> float:
@@ -234,7 +246,7 @@ class LocalEngine:
 
     def largest_row(self, scale: FloatArray | None) -> float:
         """Largest norm of a row of X, its columns divided by `scale`."""
-        unit = np.ones(self.data.n_features) if scale is None else scale
+        unit = self.divisors(scale)
         return float(np.sqrt(max(self.over_rows(lambda block: self.matrix.largest_square(unit, block)))))
 
     def columns(self) -> Columns:
@@ -291,7 +303,8 @@ class LocalEvaluation:
     def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X v; not exact: by X in float32."""
         matrix, v = self.engine.matrix if exact else self.engine.rounded(), self.engine.checked(v)
-        return self._back(matrix, self.engine.dot(matrix, v if scale is None else v / scale), scale)
+        w = v if scale is None else v / self.engine.checked(scale)
+        return self._back(matrix, self.engine.dot(matrix, w), scale)
 
     def _back(self, matrix: Matrix, V: FloatArray, scale: FloatArray | None) -> FloatArray:
         """X^T L V for a vector over the members."""
@@ -305,16 +318,23 @@ class LocalEvaluation:
 
     def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
-        steps, X, d = self.loss.steps, self.engine.data.X, self.engine.data.n_features
-        if steps is None:
+        steps, data, pairs = self.loss.steps, self.engine.data, self.engine.data.preferences.longest == 2
+        unit = self.engine.divisors(scale)
+        if steps is None and not pairs:
             matrix, to_members = self.engine.matrix, self.engine.to_members
-            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), X, scale)
+            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), data.X, unit)
 
-        def one(block: Block) -> FloatArray:
+        def one(k: int) -> FloatArray:
+            block = self.engine.blocks[k]
             with self.engine.work.lend() as work:
-                return half_hessian(X, scale, self.scores.values[block.members], block.rankings, steps, work)
+                if steps is not None and not pairs:
+                    here = self.scores.values[block.members]
+                    return half_hessian(data.X, unit, here, block.rankings, steps, work)
+                found = explicit_pairs(self._curvature(k), block.rankings, work)
+                return by_pairs(data.X, unit, block.rankings, found, work)
 
-        half = sum(self.engine.map(one, self.engine.blocks), np.zeros((d, d)))
+        shape = data.n_features, data.n_features
+        half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))
         return half + half.T
 
     def outer(self, units: str = "queries") -> FloatArray:

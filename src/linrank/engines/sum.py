@@ -17,7 +17,7 @@ from .._errors import DataError
 from .._once import cached_property
 from .._parts import within_limit
 from .._preferences import FloatArray
-from .._threads import give_up_if_stopped
+from .._threads import give_up_if_stopped, one_blas_thread
 from ..losses import Loss, Sums
 from ..losses._base import add_sums
 from ._facts import Columns, Facts
@@ -54,6 +54,8 @@ class SumEngine:
 
     def __enter__(self) -> SumEngine:
         with ExitStack() as stack:  # those that were entered are left if the next one cannot be
+            stack.callback(one_blas_thread.leave, self)  # samples work here
+            one_blas_thread.enter(self)
             for engine in self.engines:
                 stack.enter_context(engine)
             if self.at_once:
@@ -126,6 +128,9 @@ class SumEngine:
         self, loss: Loss, s: SumScores, d: SumScores | None = None, t: float = 0.0, gradient: bool = False
     ) -> SumEvaluation:
         """The loss at s + t d, part by part."""
+        for handle in (s,) if d is None else (s, d):
+            if not isinstance(handle, SumScores) or len(handle.parts) != len(self.engines):
+                raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
 
         def one(k: int) -> Evaluation:
             return self.engines[k].evaluate(loss, s.parts[k], None if d is None else d.parts[k], t, gradient)

@@ -1,13 +1,13 @@
 """Active partners of all members of a block of rankings: one place chooses the kernel for each ranking.
 
-Rankings of up to `SHORT` pairs a member are compared pair by pair; others are sorted and swept, with counts taken
-anew per level up to `FEW_LEVELS` levels and with a tree of counts beyond. The crossovers are measured by
-``python benchmarks/run.py crossovers``, for counts by the hinge and for sums by the squared hinge.
+Short rankings are compared pair by pair; others are sorted and swept, with counts taken anew per level where there are
+few levels and with a tree of counts beyond.
 """
 
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -19,13 +19,23 @@ from . import counting
 from ._vector import FLOAT_LANES, LANES
 from .sorting import sort_scores
 
-SHORT = 300
-FEW_LEVELS = 1024
-FEW_LEVELS_TO_SUM = 12
-#: The same as SHORT for losses that sum as well as count.
-SHORT_TO_SUM = 400
-#: The same for the logistic loss, of which a pair costs more.
-SHORT_LOGISTIC = 200
+
+@dataclass(frozen=True)
+class Tuning:
+    """Where one kernel overtakes another; ``benchmarks/run.py crossovers`` prints them beside what it measures."""
+
+    #: Pairs a member up to which a ranking is compared pair by pair: where the loss counts (hinge),
+    short: int = 650
+    #: where it sums as well (squared hinge),
+    short_to_sum: int = 800
+    #: and for the logistic loss, of which a pair costs more.
+    short_logistic: int = 230
+    #: Levels up to which counts, and sums, are taken anew for each level instead of kept in a tree.
+    few_levels: int = 1200
+    few_levels_to_sum: int = 20
+
+
+TUNING = Tuning()
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +43,7 @@ Floats = NDArray[np.float64]
 def active_counts(s: Floats, rankings: Any, margin: float, c: Floats, d: Floats, work: Work) -> None:
     """Fill c and d for all members of some rankings: their active partners' weights."""
     r = rankings
-    short, long = r.split(SHORT)
+    short, long = r.split(TUNING.short)
     if short.size:
         counting.count_direct(s, r.v, r.level_ptr, r.ranking_levels, short, margin, c, d)
     for number in long:
@@ -79,7 +89,7 @@ class SortedRanking:
         counting.to_members(self.order, bounds, self.where)
 
     def kept(self) -> SortedRanking:
-        """A copy that does not lie in the work but for its working arrays."""
+        """A copy that does not lie in the work."""
         other = copy.copy(self)
         other.order, other.where = self.order.copy(), self.where.copy()
         return other
@@ -98,7 +108,7 @@ class SortedRanking:
             return
         words = n // 64 + 1
         bitmap = work.zeros("bitmap", words, np.uint64)
-        if levels.size - 1 <= FEW_LEVELS:
+        if levels.size - 1 <= TUNING.few_levels:
             running = work.zeros("running", words, np.int32)
             counting.count_levels(levels, base, self.where, bitmap, running, c, d)
         else:
@@ -108,7 +118,7 @@ class SortedRanking:
         n, levels, base = self.order.size, self.levels, self.base
         everything = work.take("everything", n + 1, np.float64)
         counting.running_sums(values, self.order, everything)
-        if levels.size - 1 <= FEW_LEVELS_TO_SUM:
+        if levels.size - 1 <= TUNING.few_levels_to_sum:
             held, running = work.zeros("held", n, np.float64), work.take("running sums", n + 1, np.float64)
             counting.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
             return

@@ -117,8 +117,10 @@ def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any)
 def half_hessian(
     X: Any, root: Any, sweep: Any, members: Any, rankings: Any, terms: Any, first: int, last: int, tree: Any,
     state: Any, rows: Any, E: Any,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Fill rows and E, whose T = rows^T E gives the Hessian of some rankings as T + T^T. O(d log k) a member.
+
+    Returns how many rows they have: a member without active partners needs none.
 
     The sweep goes ranking by ranking and by falling score, so that the active losers of a member are those before a
     place that only moves on, one for each term: they enter a Fenwick tree over levels whose nodes are feature vectors,
@@ -130,14 +132,16 @@ def half_hessian(
     `root` = 1/sqrt(scale), because features and scale may lie near the ends of the range.
     """
     (s, member), (row, level, v, n), (ptr, n_levels, u), (a, m) = sweep, members, rankings, terms
-    loser = rows.shape[0] - 1  # the last row holds the loser that enters
+    loser, at = rows.shape[0] - 1, 0  # the last row holds the loser that enters
     for p in range(first, last):
         if p == ptr[state[0]]:  # a ranking begins
             state[1:] = p
             tree[: n_levels[state[0]] + 1] = 0.0
             state[0] += 1
         end, top, weight = ptr[state[0]], n_levels[state[0] - 1], u[state[0] - 1]
-        i, at = member[p], p - first
+        i = member[p]
+        if n[i] == 0.0:
+            continue
         ask_row(X, row[member[min(p + AHEAD, member.size - 1)]])
         read_row(X, root, row[i], rows, at)
         for f in range(rows.shape[1]):
@@ -160,6 +164,8 @@ def half_hessian(
             node &= node - 1
         for f in range(rows.shape[1]):
             E[at, f] *= weight * v[i]
+        at += 1
+    return at
 
 
 @inlined

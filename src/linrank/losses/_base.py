@@ -164,7 +164,7 @@ class OwnLoss(Loss):
     @property
     def steps(self) -> Steps | None:  # type: ignore[override]
         """Steps whose sum is phi''."""
-        return getattr(self.given, "steps", super().steps)
+        return self.given.steps if self._says("steps") else None  # type: ignore[attr-defined]
 
     def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
         """Evaluate one block."""
@@ -179,10 +179,9 @@ class OwnLoss(Loss):
 
     def at_zero(self, rankings: Rankings, work: Work) -> Sums:
         """The sums where all scores are equal."""
-        told: Any = getattr(type(self.given), "at_zero", Loss.at_zero)
-        if told is Loss.at_zero:
+        if not self._says("at_zero"):
             return super().at_zero(rankings, work)
-        sums: Sums = told(self.given, rankings, work)
+        sums: Sums = self.given.at_zero(rankings, work)  # type: ignore[attr-defined]
         self._check(sums, rankings)
         return sums
 
@@ -193,8 +192,14 @@ class OwnLoss(Loss):
 
     def smoothed(self, mu: float) -> Loss | None:
         """A smooth loss beside it."""
-        smooth: Loss | None = getattr(self.given, "smoothed", super().smoothed)(mu)
+        smooth = self.given.smoothed(mu) if self._says("smoothed") else None  # type: ignore[attr-defined]
         return None if smooth is None else OwnLoss(smooth)
+
+    def _says(self, name: str) -> bool:
+        """Whether the loss says this of itself: what it inherits from a class above that of `at` is another loss's."""
+        levels: list[Any] = [getattr(self.given, "__dict__", {}), *map(vars, type(self.given).__mro__)]
+        first = next(level for level in levels if name in level or "at" in level)
+        return name in first
 
     def vector(self, what: str, values: FloatArray, size: int) -> FloatArray:
         """An answer as kernels take it: they do not look how long it is."""

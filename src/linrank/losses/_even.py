@@ -3,7 +3,7 @@
 The linear part of such a loss has coefficients that never change. The other part is even, so it does not ask who wins:
 its sum over pairs of different levels is that over *all* pairs minus that over pairs within levels, whatever the number
 of levels. Long rankings are summed in that way; short ones pair by pair. The difference loses digits where most of the
-weight stands at one level: errors are told by `LossPoint.error` and `gradient_error`, and a loss may sum two levels
+weight stands at one level: errors are told by `Sums.error` and `Sums.gradient_error`, and a loss may sum two levels
 against each other without it.
 """
 
@@ -134,7 +134,7 @@ class EvenLoss(Loss):
     def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
         """Value and gradient of one block, with the curvature for Hessian products."""
         p, g = rankings, np.empty(rankings.n_members)
-        short, long = p.split(active.SHORT_LOGISTIC)
+        short, long = p.split(active.TUNING.short_logistic)
         value, error, gradient_error = 0.0, self.own_error * p.weight, 0.0
         if short.size:
             value += self.direct(scores, p, short, g, work)

@@ -38,7 +38,7 @@ class SquaredHinges(Loss):
     def at(self, scores: FloatArray, rankings: Rankings, work: Work) -> LossPoint:
         """Value and gradient of one block, with the curvature for Hessian products."""
         p, g = rankings, np.empty(rankings.n_members)
-        short, long = p.split(active.SHORT_TO_SUM)
+        short, long = p.split(active.TUNING.short_to_sum)
         sums, kept = np.zeros(3), []
         if short.size:
             sums += smooth.smooth_direct(scores, p.v, p.u, p.level_ptr, p.ranking_levels, short, *self._outer(), g)

@@ -95,7 +95,7 @@ def checked(solution: Any, n_features: int) -> Solution:
         history = [Iteration(*entry) for entry in solution.history]
     except TypeError:
         raise ParameterError("The solver's history is no list of iterations: give linrank.solvers.Iteration.") from None
-    return replace(solution, status=status, history=history)
+    return replace(solution, w=np.asarray(solution.w, dtype=np.float64), status=status, history=history)
 
 
 Callback = Callable[[Iteration], None]

@@ -21,13 +21,13 @@ def search(line: Line, first: float) -> Trial:
     """
     start, slope_0 = line.start.value, line.slope
     if slope_0 >= 0:
-        return line.at(1.0, gradient=True)
+        return line.at(1.0)
     low, slope_low, high, slope_high = 0.0, slope_0, np.inf, np.inf
     t, best, moved = first, None, ""
     for n in range(MAX_ASCENTS):
         if n >= MAX_TRIALS and best is not None and best.value < start:
             break
-        trial = line.at(t, gradient=n == 0)
+        trial = line.at(t)
         if not (np.isfinite(trial.value) and np.isfinite(trial.slope)):  # overflow: too far
             high, slope_high, t = t, np.inf, low + 0.5 * (t - low)
             best = best or trial

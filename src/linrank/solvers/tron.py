@@ -87,7 +87,7 @@ class Tron:
         length, slope = float(np.linalg.norm(step)), float(point.gradient @ step)
         promised = -0.5 * (slope - float(step @ residual))
         line = point.along(step)
-        trial = line.at(1.0, gradient=True)
+        trial = line.at(1.0)
         fallen = point.value - trial.value
         # Where the parabola through both values and the slope is least.
         beyond = -fallen - slope

@@ -48,8 +48,10 @@ def ask(engine: Engine, loss: Loss, problem: Problem) -> Answers:
     answers |= _sums(" on the line", line.sums) | {"slope on the line": line.sums.slope}
     answers |= {"value at the line's scores": again.sums.value, "slope at the line's scores": again.sums.slope}
     answers |= {"gradient": point.gradient(), "gradient on the line": line.gradient(), "outer": point.outer("queries")}
+    answers["scaled gradient"] = point.gradient(scales(problem))
     if loss.smooth:
         answers["Hessian product"] = point.hessian_product(problem.d)
+        answers["scaled Hessian product"] = point.hessian_product(problem.d, scale=scales(problem))
         answers["rounded Hessian product"] = point.hessian_product(problem.d, exact=False)
         answers["Hessian product on the line"] = line.hessian_product(problem.d)
     if engine.hessian_cost(loss) is not None:
@@ -78,10 +80,13 @@ def naive_answers(problem: Problem, pairs: Pairs, phi: Phi) -> Answers:
     zero = naive_loss(phi.value, phi.slope, 0.0 * s, pairs)
     answers: Answers = {"value at zero": N * zero.value, "value": N * here.value, "value on the line": N * there.value}
     answers |= {"weight": N, "slope on the line": N * float(there.gradient @ d)}
-    answers |= {"gradient": N * here.gradient @ X, "gradient on the line": N * there.gradient @ X}
+    g, unit = N * here.gradient @ X, scales(problem)
+    answers |= {"gradient": g, "scaled gradient": g / unit, "gradient on the line": N * there.gradient @ X}
     if phi.curvature is not None:
-        H, unit = N * naive_hessian(phi.curvature, X, s, pairs), scales(problem)
-        answers |= {"Hessian": H, "scaled Hessian": H / np.outer(unit, unit), "Hessian product": H @ problem.d}
+        H = N * naive_hessian(phi.curvature, X, s, pairs)
+        scaled = H / np.outer(unit, unit)
+        answers |= {"Hessian": H, "Hessian product": H @ problem.d}
+        answers |= {"scaled Hessian": scaled, "scaled Hessian product": scaled @ problem.d}
     return answers
 
 
@@ -96,6 +101,7 @@ def rooms(loss: Loss, problem: Problem) -> Answers:
     answers["value at the line's scores"] = answers["value on the line"]
     answers["slope at the line's scores"] = answers["slope on the line"]
     answers["rounded Hessian product"] = ROUNDED / EXACT * here.product()
+    answers |= {"scaled gradient": here.gradient() / unit, "scaled Hessian product": here.product(unit)}
     return answers | {"Hessian": here.hessian(), "scaled Hessian": here.hessian() / np.outer(unit, unit)}
 
 
@@ -167,9 +173,9 @@ class Sizes:
         """Of X^T g."""
         return self.share * (self.g @ self.features) + self.gradient_error * self.features.max(axis=0)
 
-    def product(self) -> FloatArray:
-        """Of X^T L X d."""
-        return self.curvature * float((self.features @ np.abs(self.problem.d)).max()) * self.pairs
+    def product(self, unit: FloatArray | float = 1.0) -> FloatArray:
+        """Of X^T L X d, the columns of X divided by `unit`."""
+        return self.curvature * float((self.features @ np.abs(self.problem.d / unit)).max()) * self.pairs / unit
 
     def hessian(self) -> FloatArray:
         """Of X^T L X."""

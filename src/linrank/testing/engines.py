@@ -36,11 +36,12 @@ def engine_cases() -> list[str]:
 def check_engine(make_engine: MakeEngine, *, cases: int | Iterable[str] | None = None) -> None:
     """Assert that an engine keeps its contract; raises AssertionError with the case, the loss and what is off.
 
-    At given w and d, values, slopes on a line, gradients, Hessian products, Hessians, sums of outer products, columns,
-    the largest row and samples are those of the naive twin, where pairs are few enough to be listed, and those of the
-    local engine: to 1e-12 of the natural size, or to the larger error that the loss states of itself
-    (`testing/answers.py` has both). Asked twice, and of a second engine for the same data, the bits are the same. No
-    array over rows comes out. Errors are a LinrankError of one sentence. An engine is left cleanly by an interrupt.
+    At given w and d, values, slopes on a line, gradients, Hessian products and Hessians, with a scale and without, sums
+    of outer products, columns, the largest row and samples are those of the naive twin, where pairs are few enough to
+    be listed, and those of the local engine: to 1e-12 of the natural size, or to the larger error that the loss states
+    of itself (`testing/answers.py` has both). Asked twice, and of a second engine for the same data, the bits are the
+    same. No array over rows comes out. Errors are a LinrankError of one sentence. An engine is left cleanly by an
+    interrupt.
 
     Parameters
     ----------
@@ -166,6 +167,13 @@ def _check_sample(engine: Engine, problem: Problem, n_rows: int) -> None:
     for name, a, b in _compared(found, wanted):
         assert np.array_equal(a, b), f"draw({n_rows}) differs from the local engine's in its {name}"
     _check_sample_engine(engine.sample(n_rows), wanted, problem)
+    place = n_rows, 1000, 3 * (problem.data.n_rows + 1000)  # as a part of more
+    part, there = engine.draw(*place), _parts.draw(problem.data, *place)
+    assert (part is None or part.n_rows == 0) == (there is None or there.n_rows == 0), f"draw{place} is off"
+    if part is not None and there is not None and part.n_rows:
+        assert part.X.shape == there.X.shape, f"draw{place} has another number of rows than the local engine's"
+        for name, a, b in _compared(part, there):
+            assert np.array_equal(a, b), f"draw{place} differs from the local engine's in its {name}"
 
 
 def _check_sample_engine(sample: Engine | None, wanted: RankingData, problem: Problem) -> None:
@@ -203,6 +211,9 @@ def _check_errors(make_engine: MakeEngine, problem: Problem) -> None:
         _assert_sentence("a w that is a matrix", lambda: engine.scores(np.ones((d, 1))))
         point = engine.evaluate(smooth, s)
         _assert_sentence("a Hessian product with a short vector", lambda: point.hessian_product(np.ones(d - 1)))
+        _assert_sentence("a short scale of rows", lambda: engine.largest_row(np.ones(d - 1)))
+        if engine.hessian_cost(smooth) is not None:
+            _assert_sentence("a Hessian with a short scale", lambda: point.hessian(np.ones(d - 1)))
         _assert_sentence("a Hessian product of the hinge", lambda: engine.evaluate(hinge, s).hessian_product(problem.d))
         assert engine.hessian_cost(hinge) is None, "the hinge has no Hessian, but hessian_cost is a number"
         value = engine.evaluate(smooth, s).sums.value

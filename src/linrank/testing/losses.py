@@ -18,7 +18,7 @@ from .._data import RankingData
 from .._preferences import FloatArray, Rankings
 from .._work import Work
 from ..losses import Curvature, Loss, LossPoint, Sums, as_loss
-from ..losses._base import AnyLoss
+from ..losses._base import AnyLoss, Steps
 from .problems import make_ranking
 
 #: The largest error that a loss may claim, relative to its weight.
@@ -56,9 +56,10 @@ def check_loss(
     The value is convex and not negative, and the gradient is that of the value; it sums to 0 within each ranking, and
     an offset per ranking changes nothing. The curvature, where the loss is smooth, is symmetric, positive semidefinite,
     annihilates constants and is the derivative of the gradient (differences are taken where pairs differ by multiples
-    of 0.37: a loss whose second derivative jumps may do so elsewhere). Sums and gradients of several blocks are those
-    of one. `at_zero` is `at` equal scores. Nothing is captured: scratch memory may be overwritten after each call, and
-    scores and rankings are left alone.
+    of 0.37: a loss whose second derivative jumps may do so elsewhere), and that of `steps`, if there are any. The loss
+    `smoothed`, if there is one, is within mu/2, and tells the value of this one. Sums and gradients of several blocks
+    are those of one. `at_zero` is `at` equal scores. Nothing is captured: scratch memory may be overwritten after each
+    call, and scores and rankings are left alone.
 
     Parameters
     ----------
@@ -91,6 +92,7 @@ def _check_block(loss: Loss, rng: np.random.Generator, rankings: Rankings, rtol:
         _check_additivity(loss, s, rankings, rtol)
         value = loss.at(s, rankings, Work()).sums.value
         assert value >= -rtol * rankings.weight, "the value is negative, and certificates take 0 for a bound"
+        _check_smoothed(loss, s, rankings, rtol)
     _check_curvature(loss, rng, rankings, rtol)
     _check_zero(loss, rankings, rtol)
 
@@ -234,6 +236,9 @@ def _check_curvature(loss: Loss, rng: np.random.Generator, rankings: Rankings, r
         left = np.abs(curvature.product(one, Work())).sum()
         assert left <= room, "the curvature does not annihilate the constants of each ranking"
     _check_derivative(loss, s, a, curvature, rankings, rtol)
+    if loss.steps is not None:
+        off = np.abs(La - _product_by_steps(loss.steps, s, a, rankings)).sum()
+        assert off <= room, "the curvature is not that of `steps`, from which exact Hessians are built"
 
 
 def _check_derivative(
@@ -245,6 +250,35 @@ def _check_derivative(
     off = sum(rtol * np.abs(point.gradient).sum() + point.sums.gradient_error for point in (ahead, back))
     room = DIFFERENCE * np.abs(La).sum() + off / (2.0 * STEP)
     assert np.abs(difference - La).sum() <= room, "the curvature is not the derivative of the gradient"
+
+
+def _product_by_steps(steps: Steps, s: FloatArray, x: FloatArray, rankings: Rankings) -> FloatArray:
+    """Laplacian with weights c_ij phi''(s_i - s_j) times x, pair by pair."""
+    out, level = np.empty(s.size), rankings.level_numbers()
+    for r in range(rankings.n_rankings):
+        here = rankings.members(r)
+        v, z = rankings.member_weights[here], s[here, None] - s[here]
+        second = sum(2.0 * a * (z < m) for a, m in zip(*steps, strict=True))
+        W = rankings.u[r] * np.outer(v, v) * (level[here, None] > level[here]) * second
+        W = W + W.T
+        out[here] = W.sum(axis=1) * x[here] - W @ x[here]
+    return out
+
+
+def _check_smoothed(loss: Loss, s: FloatArray, rankings: Rankings, rtol: float) -> None:
+    """What stands for the loss in Newton's method is as near as it must be, and tells of this loss, not of another."""
+    here = loss.at(s, rankings, Work()).sums
+    for mu in (1.0, 0.1):
+        smooth = None if loss.smooth else loss.smoothed(mu)
+        if smooth is None:
+            return
+        assert smooth.smooth, "the loss `smoothed` is not smooth"
+        there = smooth.at(s, rankings, Work()).sums
+        room = rtol * (rankings.weight + abs(here.value)) + _errors(here, there)
+        off = abs(there.value - here.value)
+        assert off <= 0.5 * mu * rankings.weight + room, "the loss `smoothed` is not within mu/2 of the loss"
+        assert there.hinge is not None, "the loss `smoothed` does not tell Sums.hinge"
+        assert abs(there.hinge.hinge - here.value) <= room, "Sums.hinge of the loss `smoothed` is not the loss's value"
 
 
 def _check_zero(loss: Loss, rankings: Rankings, rtol: float) -> None:

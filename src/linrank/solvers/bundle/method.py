@@ -89,7 +89,7 @@ class Bundle:
     def step(self, state: Cuts) -> Cuts:
         """Search towards the model's minimiser, and cut there."""
         line = state.point.along(state.minimum.w - state.point.w)
-        trial = search(line, state.t) if self.line_search else line.at(1.0, gradient=True)
+        trial = search(line, state.t) if self.line_search else line.at(1.0)
         found = line.point(trial)
         cut = found if _cuts(trial, state) else line.point(1.0)
         best = min(found, cut, key=lambda point: point.value)

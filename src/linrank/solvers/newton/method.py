@@ -169,8 +169,10 @@ def _first(objective: Objective, w: FloatArray, warm: WarmStart, target: float) 
 def _refined(state: Iterate) -> Iterate:
     """The same weights, smoothed less where smoothing is most of what is left to gain."""
     point, target = state.point, state.target
+    if state.smoothing <= 0.5 * target:
+        return state
     rest = point.objective.penalty.gap(point.w, point.risk_gradient)
-    if min(rest, 3.0 * state.left_to_gain) > state.smoothing or state.smoothing <= 0.5 * target:
+    if min(rest, 3.0 * state.left_to_gain) > state.smoothing:
         return state
     view = state.view.narrowed(target, state.smoothing)
     if view.mu >= state.view.mu:
@@ -189,10 +191,7 @@ def _next(state: Iterate, directions: Directions, sample: bool = False) -> Itera
     gained = best.improves_on(state.best) or best.lower > state.best.lower or point.value < state.least
     left_to_gain = _left_to_gain(line.slope, trial.t, direction.solved or sample)
     least = min(point.value, state.least)
-    return replace(
-        state, best=best, gained=gained, point=point, memory=memory, least=least, smoothing=smoothing,
-        left_to_gain=left_to_gain,
-    )  # fmt: skip
+    return Iterate(best, gained, False, state.view, point, memory, least, smoothing, left_to_gain, target=state.target)
 
 
 def _left_to_gain(slope: float, t: float, known: bool) -> float:

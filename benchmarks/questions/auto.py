@@ -1,0 +1,155 @@
+"""Whether solver="auto" is as fast as the best choice one could force, over a grid of shapes.
+
+CPU seconds of one thread. Columns that compare across machines: auto / best, and which choice was best.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linrank import LinearRanker
+from linrank.solvers import Bundle, Newton
+from measure import quick, report
+from results import FIT
+
+SOURCES = FIT
+
+CHOICES = {
+    "auto": "auto",
+    "exact": Newton(hessian="exact"),
+    "products": Newton(hessian="products"),
+    "no samples": Newton(samples=False),
+    "bundle": Bundle(),
+}
+LOSSES, ALPHAS = ("squared_hinge", "hinge", "logistic"), (1e-2, 1e-4)
+SLOW = 2.0  # seconds: what takes longer is fitted once, all else twice
+LONG = 30.0  # seconds that a choice took at one alpha, after which it is not asked about a smaller one
+
+Data = dict[str, Any]  # what `fit` is given
+
+
+def graded(rows: int, features: int, length: int, levels: int | None = 5, dtype: str = "f8") -> Data:
+    """Queries of one length; features share 16 directions, utilities are linear with noise."""
+    rng = np.random.default_rng(0)
+    m, k = (min(rows, 400), min(features, 60)) if quick() else (rows, features)
+    Z = rng.standard_normal((m, 16))
+    X = Z @ rng.standard_normal((16, k)) / 4 + 0.5 * rng.standard_normal((m, k))
+    u = Z @ rng.standard_normal(16) / 4 + 0.5 * rng.standard_normal(m)
+    y = u if levels is None else np.floor(levels * np.argsort(np.argsort(u)) / m)
+    return {"X": X.astype(dtype), "y": y, "qid": np.arange(m) // length}
+
+
+def pairs(n: int, features: int, dtype: str = "f4") -> Data:
+    """Explicit pairs, each of two rows of its own, some of them the wrong way round."""
+    given = graded(2 * n, features, 2, None, dtype)
+    order = given["y"].reshape(-1, 2).argsort(axis=1)[:, ::-1] + 2 * np.arange(given["y"].size // 2)[:, None]
+    return {"X": given["X"], "pairs": order}
+
+
+def bumps(rows: int = 2387, columns: int = 15, knots: int = 200, width: float = 0.3) -> Data:
+    """Bumps along each of a few columns, in place of splines: many features that are nearly the same."""
+    rng = np.random.default_rng(0)
+    m, knots = (200, 5) if quick() else (rows, knots)
+    Z = rng.standard_normal((m, columns))
+    u = np.sin(2 * Z[:, 0]) + 0.5 * Z[:, 1] + 0.5 * np.abs(Z[:, 2]) + rng.standard_normal(m)
+    at = np.quantile(Z, np.linspace(0, 1, knots), axis=0)
+    X = np.concatenate([np.exp(-0.5 * ((Z[:, [j]] - at[:, j]) / width) ** 2) for j in range(columns)], axis=1)
+    return {"X": X, "y": np.digitize(u, [0.5, 1.5]), "qid": np.arange(m) // 20}
+
+
+def kernel(rows: int = 13_210, features: int = 1000) -> Data:
+    """A Gaussian kernel's columns, real-valued utilities, one query."""
+    rng = np.random.default_rng(0)
+    m, k = (200, 40) if quick() else (rows, features)
+    Z = rng.standard_normal((m, 15))
+    distance = np.square(Z).sum(axis=1)[:, None] + np.square(Z[:k]).sum(axis=1) - 2 * Z @ Z[:k].T
+    return {"X": np.exp(-distance / 30), "y": np.sin(Z[:, 0]) + 0.5 * Z[:, 1] + 0.5 * rng.standard_normal(m)}
+
+
+def words(rows: int, features: int, length: int, nonzeros: int = 60) -> Data:
+    """Sparse counts, frequent words and rare ones."""
+    rng = np.random.default_rng(0)
+    m, k = (300, 500) if quick() else (rows, features)
+    column = np.minimum((k * rng.random(m * nonzeros) ** 3).astype(np.int64), k - 1)
+    place = np.repeat(np.arange(m), nonzeros), column
+    X = sp.csr_array((np.ones(column.size), place), shape=(m, k))
+    X.sum_duplicates()
+    u = X @ rng.standard_normal(k) / np.sqrt(nonzeros) + rng.standard_normal(m)
+    return {"X": X, "y": np.floor(5 * np.argsort(np.argsort(u)) / m), "qid": np.arange(m) // length}
+
+
+SHAPES: dict[str, Callable[[], Data]] = {
+    "16,000 pairs x 768, float32": lambda: pairs(16_000, 768),
+    "100,000 pairs x 20": lambda: pairs(100_000, 20),
+    "1,000 pairs x 4,000": lambda: pairs(1000, 4000),
+    "queries of 10: 20,000 x 46": lambda: graded(20_000, 46, 10),
+    "queries of 10: 20,000 x 300, float32": lambda: graded(20_000, 300, 10, dtype="f4"),
+    "queries of 100: 60,000 x 136": lambda: graded(60_000, 136, 100),
+    "queries of 100: 10,000 x 1,000": lambda: graded(10_000, 1000, 100),
+    "queries of 1,000: 50,000 x 20": lambda: graded(50_000, 20, 1000),
+    "one query: 100,000 x 100": lambda: graded(100_000, 100, 100_000),
+    "one query: 1,000,000 x 1": lambda: graded(1_000_000, 1, 1_000_000, None),
+    "one query: 1,000,000 x 8": lambda: graded(1_000_000, 8, 1_000_000, None),
+    "kernel, one query: 13,210 x 1,000": kernel,
+    "bumps: 2,387 x 3,000": bumps,
+    "one query: 500 x 20,000": lambda: graded(500, 20_000, 500, None),
+    "words: 20,000 x 50,000": lambda: words(20_000, 50_000, 50),
+    "words, one query: 100,000 x 10,000": lambda: words(100_000, 10_000, 100_000, 30),
+}
+
+
+def seconds(given: Data, loss: str, alpha: float, solver: Any) -> tuple[float, bool]:
+    """CPU seconds of a fit, and whether it converged."""
+    best = np.inf
+    for _ in range(1 if quick() else 2):
+        ranker = LinearRanker(loss, alpha, solver=solver)
+        begin = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a choice that does not converge is not the best
+            ranker.fit(**given)
+        best = min(best, time.process_time() - begin)
+        if best > SLOW:
+            break
+    return best, ranker.status_ == "converged"
+
+
+def rows_of(shape: str, given: Data, loss: str) -> list[dict[str, object]]:
+    """One row an alpha, the larger first."""
+    rows, skipped = [], set[str]()
+    for alpha in ALPHAS:
+        times = {}
+        for choice, solver in CHOICES.items():
+            if choice in skipped:
+                continue
+            taken, converged = seconds(given, loss, alpha, solver)
+            if converged or choice == "auto":
+                times[choice] = taken
+            if taken > LONG:
+                skipped.add(choice)
+        best = min(times, key=lambda choice: times[choice])
+        row: dict[str, object] = {"shape": shape, "loss": loss, "alpha": alpha}
+        row |= {f"{choice} s": times.get(choice) for choice in CHOICES}
+        rows.append(row | {"best": best, "auto / best": times["auto"] / times[best]})
+    return rows
+
+
+def main() -> None:
+    rows = []
+    for shape, make in SHAPES.items():
+        given = make()
+        for loss in LOSSES:
+            rows += rows_of(shape, given, loss)
+            print(
+                *(f"{row['auto / best']:.2f} {row['best']:10} {shape}, {loss}, {row['alpha']}" for row in rows[-2:]),
+                sep="\n",
+            )
+    report("auto", rows)
+    ratio = np.array([row["auto / best"] for row in rows], dtype=float)
+    told = {"fits": ratio.size, "geometric mean": float(np.exp(np.mean(np.log(ratio)))), "worst": float(ratio.max())}
+    report("auto_summary", [told | {"share within 1.3": float(np.mean(ratio <= 1.3))}])

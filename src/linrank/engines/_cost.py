@@ -1,0 +1,139 @@
+"""What an exact Hessian costs in Hessian products, before any evaluation: two sums of times, divided.
+
+A product reads X twice and multiplies by the Laplacian, which takes some time a member. A Hessian of steps goes by
+pairs or by a sweep (`hessian.py`), one of another loss column by column. Only ratios of the times count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .._data import RankingData
+from ..kernels import active
+from ..losses import Loss
+from ..losses._base import Steps
+from .hessian import TUNING as WAYS
+
+SECOND_CACHE = 1 << 20  # bytes
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Nanoseconds on one machine, fitted to one half of what ``benchmarks/run.py hessian`` measures.
+
+    It prints measured and modelled costs of both halves.
+    """
+
+    entry: float = 0.068  # of X, multiplied twice,
+    held_byte: float = 0.0135  # and a byte of it that is read from a cache,
+    byte: float = 0.047  # or from memory: all of an X larger than
+    cache: float = 48e6  # so many bytes
+    member: float = 11.5  # of a product: gathered, scattered
+    pair: float = 0.073  # of short rankings, in a product
+    long: float = 3.2  # a member of a long ranking of few levels and a term, in a product,
+    long_tree: float = 8.8  # or of many levels
+    exponential: float = 4.5  # what a member takes longer with a loss that is not made of steps
+    listed: float = 6.5  # a member, for the list of active pairs,
+    looked_at: float = 0.42  # and a pair
+    active_pair: float = 15.0
+    pair_entry: float = 1.3  # a feature of an active pair: its difference,
+    strided: float = 3.0  # of rows in F order
+    pair_square: float = 0.017  # a product of two features, of an active pair,
+    square: float = 0.03  # and of a member in a sweep
+    swept_term: float = 34.0  # a member and a term: counted
+    swept_double: float = 5.1  # a member, for every doubling of its ranking
+    swept_entry: float = 0.24  # a feature of a member and a level of the tree
+    missed: float = 36.0  # a member and a level of the tree that is not in the cache,
+    missed_entry: float = 0.35  # and a feature
+    matrix: float = 2.2  # an entry of the Hessian, added up and transposed
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the cost depends on."""
+
+    data: RankingData
+    tuning: Tuning
+
+    @property
+    def d(self) -> int:
+        """Features."""
+        return self.data.n_features
+
+    @property
+    def members(self) -> int:
+        """Members of rankings: a row may be several."""
+        return self.data.preferences.n_members
+
+    @cached_property
+    def reading(self) -> float:
+        """Both products with X."""
+        X, t = self.data.X, self.tuning
+        beyond = min(max(2.0 * X.nbytes / t.cache - 1.0, 0.0), 1.0)
+        read = 8 * X.size if X.flags.f_contiguous else X.nbytes  # by columns, the rows' sums are read as well
+        return t.entry * X.size + (1.0 - beyond) * t.held_byte * X.nbytes + beyond * t.byte * read
+
+    def product(self, steps: Steps | None) -> float:
+        """A Hessian product."""
+        p, t = self.data.preferences, self.tuning
+        short, long = p.split(active.TUNING.short_logistic if steps is None else active.TUNING.short_to_sum)
+        terms = 1 if steps is None else len(steps[0])
+        laplacian = t.pair * float(p.pairs[short].sum())
+        few = np.diff(p.ranking_levels)[long] <= active.TUNING.few_levels_to_sum
+        laplacian += terms * float(np.diff(p.ranking_ptr)[long] @ np.where(few, t.long, t.long_tree))
+        more = t.exponential * self.members if steps is None else 0.0
+        return self.reading + t.member * self.members + laplacian + more
+
+    def by_columns(self) -> float:
+        """A Hessian by a product a column, which is read and not multiplied."""
+        return self.d * (self.product(None) - 0.5 * self.reading)
+
+    def by_pairs(self, active_pairs: float, looked_at: float) -> float:
+        """A Hessian by the differences of pairs."""
+        t, d = self.tuning, self.d
+        listed = t.listed * self.members + t.looked_at * looked_at
+        entry = t.strided if self.data.X.flags.f_contiguous else t.pair_entry
+        pair = t.active_pair + entry * d + t.pair_square * d * d
+        return listed + active_pairs * pair + t.matrix * d * d
+
+    def by_sweep(self, terms: int) -> float:
+        """A Hessian by a sweep: each member is read twice, asks the tree once, and enters it for each term."""
+        p, t, d = self.data.preferences, self.tuning, self.d
+        short, _ = p.split(active.TUNING.short)
+        size, levels = np.diff(p.ranking_ptr), np.diff(p.ranking_levels)
+        sorted_ = t.swept_double * float(size @ np.log2(size))
+        counted = terms * (t.swept_term * self.members + t.pair * float(p.pairs[short].sum()))
+        missed = np.maximum(np.log2(levels * d * 8.0 / SECOND_CACHE), 0.0)
+        node = t.swept_entry * d * (1.0 + np.log2(levels)) + (t.missed + t.missed_entry * d) * missed
+        tree = 0.5 * (1 + terms) * float(size @ node)
+        return sorted_ + counted + tree + (self.members * t.square + t.matrix) * d * d
+
+
+def hessian_cost(data: RankingData, loss: Loss, tuning: Tuning = Tuning()) -> float:
+    """Cost of an exact Hessian in Hessian products, for dense features."""
+    shape, steps, p = Shape(data, tuning), loss.steps, data.preferences
+    n_pairs, product = float(p.pairs.sum()), shape.product(steps)
+    if steps is None and p.longest > 2:
+        return shape.by_columns() / product
+    expected = n_pairs * share_active(steps)
+    looked_at = n_pairs <= WAYS.looked_at * p.n_members
+    if p.longest == 2 or (looked_at and expected <= WAYS.room(p.n_members, data.n_features)):
+        return shape.by_pairs(expected, n_pairs) / product
+    assert steps is not None
+    return shape.by_sweep(len(steps[0])) / product
+
+
+def product_time(data: RankingData, loss: Loss, tuning: Tuning = Tuning()) -> float:
+    """Nanoseconds of a Hessian product."""
+    return Shape(data, tuning).product(loss.steps)
+
+
+def share_active(steps: Steps | None) -> float:
+    """About which share of the pairs has curvature: most below a margin, few within a narrow band."""
+    if steps is None:
+        return 1.0
+    _, m = steps
+    return 0.75 if len(m) == 1 else min(0.75, 0.22 * (max(m) - min(m)))
