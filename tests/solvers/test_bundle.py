@@ -98,9 +98,15 @@ def test_iteration_limit_gives_the_best_point_and_an_honest_gap(engine):
 
 
 def test_an_impossible_tolerance_ends_as_stalled(engine):
-    solution = Bundle(tol=1e-18, max_iter=100_000).minimise(objective_of(engine))
-    assert solution.status in (Status.STALLED, Status.CONVERGED)
-    assert solution.gap < 1e-8
+    """No gap is below rounding, so that only a stall can end it: near the minimum, as Newton's method finds it."""
+    objective = objective_of(engine)
+    solution = Bundle(tol=1e-18, max_iter=100_000).minimise(objective)
+    optimum = Newton(tol=1e-9).minimise(objective)
+    assert solution.status is Status.STALLED
+    assert objective.at(solution.w).rounding <= solution.gap < 1e-8
+    assert solution.value - solution.gap <= optimum.value
+    assert optimum.value - optimum.gap <= solution.value
+    assert len({(step.objective, step.gap) for step in solution.history[-Bundle.stall :]}) <= 2
 
 
 def test_same_solution_as_pair_rsvm(engine):
