@@ -22,6 +22,7 @@ from .penalties import Penalty
 REFRESH = 100
 #: A gradient's error below this is less than what rounding does to X^T g, and not worth a pass over X for its bound.
 TELL = 1e-11
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,12 @@ class Point:
     @cached_property
     def rounding(self) -> float:
         """About how far rounding, and the loss's own error, may have moved the value: certificates add it."""
-        terms = self.risk + self.sums.size / self.sums.weight
-        return 4.0 * float(np.finfo(np.float64).eps) * (self.value + terms) + self.error
+        return 4.0 * EPS * self.value + self.risk_rounding + self.error
+
+    @cached_property
+    def risk_rounding(self) -> float:
+        """About how far rounding may have moved the mean loss: the larger the scores, the more."""
+        return 4.0 * EPS * (self.risk + self.sums.size / self.sums.weight)
 
     @cached_property
     def gradient(self) -> FloatArray:

@@ -181,3 +181,15 @@ def test_planes_of_an_approximate_loss_carry_its_error():
     reach = np.sqrt(2 * objective.value_at_zero / 1e-2)
     assert solution.gap > point.error + 0.5 * point.gradient_error * reach
     assert solution.gap >= solution.value - optimum.value
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 1e-8])
+def test_planes_of_points_far_away_do_not_rise_above_the_risk(alpha):
+    """Algorithm 1 goes to |a|/alpha at first, where scores up to 1e11 leave few digits to the mean loss."""
+    X, y = 700.0 + np.arange(9.0)[:, None] ** 2, np.array([0, 1, 1, 2, 2, 1, 0, 2, 1])
+    with LocalEngine(RankingData(X, y)) as engine:
+        objective = objective_of(engine, alpha)
+        planes = Bundle(tol=1e-6, line_search=False).minimise(objective).state
+        for w in np.linspace(-100, 100, 201):
+            point = objective.at(np.array([w]))
+            assert np.max(planes.a @ point.w + planes.b) <= point.risk + point.rounding
