@@ -1,8 +1,8 @@
 """Newton's method for smooth losses, and for the hinge by smoothing it.
 
 An iteration takes the next direction (`directions.py`) and searches its line in score space. A start from zero begins
-on samples of the rows, which leave their solution, and the factor of their Hessian, to all rows. The hinge is rounded off
-(`smoothing.py`) over a width that shrinks when most of what is left to gain is due to it.
+on samples of the rows, which leave their solution, and the factor of their Hessian, to all rows. The hinge is rounded
+off (`smoothing.py`) over a width that shrinks when most of what is left to gain is due to it.
 """
 
 from __future__ import annotations
