@@ -36,7 +36,7 @@ ALL = ("**/*.py",)
 LOSS = ("kernels/**/*.py", "losses/**/*.py", "_work.py")
 FIT = (
     *(*LOSS, "engines/**/*.py", "solvers/**/*.py"),
-    *("_objective.py", "_parts.py", "_smoothing.py", "rankers.py"),
+    *("_objective.py", "_parts.py", "penalties.py", "rankers.py"),
 )
 STOCHASTIC = (
     *(f"kernels/{name}.py" for name in ("_jit", "random", "sampling", "stochastic")),

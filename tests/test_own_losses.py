@@ -68,7 +68,7 @@ class Likely(Plain):
 
 @dataclass(frozen=True)
 class Descent:
-    """Steepest descent; its certificate is |grad f|^2 / (2 alpha)."""
+    """Steepest descent; its certificate is that of the gradient."""
 
     tol: float = 1e-3
     max_iter: int = 1000
@@ -78,7 +78,7 @@ class Descent:
         point, history, step = objective.at(np.zeros(objective.n_features) if w is None else w), [], 1.0
         while True:
             g = point.gradient
-            gap = float(g @ g) / (2.0 * objective.alpha) + point.rounding
+            gap = objective.penalty.gap(point.w, point.risk_gradient) + point.rounding
             history.append(Iteration(len(history) + 1, point.value, gap, 0.0))
             if callback is not None:
                 callback(history[-1])

@@ -8,7 +8,8 @@ from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge, LogisticErfc
 from linrank.penalties import Ridge
-from linrank.solvers import Bundle, Newton, Solution, Status, bundle
+from linrank.solvers import Bundle, Newton, Solution, Status
+from linrank.solvers.bundle import method, planes
 from linrank.testing import PairHinge, make_ranking
 from products import ProductsEngine
 
@@ -56,13 +57,13 @@ def test_gap_is_never_below_the_true_gap(engine, alpha, line_search):
 def test_certificate_holds_for_a_wrong_quadratic_programme(engine, monkeypatch):
     objective = objective_of(engine)
     optimum = Bundle(tol=1e-8, max_iter=3000).minimise(objective)
-    exact, rng = bundle.maximise_over_simplex, np.random.default_rng(0)
+    exact, rng = planes.maximise_over_simplex, np.random.default_rng(0)
 
     def wrong(G, b, alpha, x):
         x = exact(G, b, alpha, x)
         return x * (1 + 0.01 * rng.standard_normal(x.size)) + 0.01 * rng.random(x.size)
 
-    monkeypatch.setattr(bundle, "maximise_over_simplex", wrong)
+    monkeypatch.setattr(planes, "maximise_over_simplex", wrong)
     solution = Bundle(tol=1e-6, max_iter=60).minimise(objective)
     for step in solution.history:
         assert step.gap >= step.objective - optimum.value - 1e-14
@@ -70,13 +71,13 @@ def test_certificate_holds_for_a_wrong_quadratic_programme(engine, monkeypatch):
 
 def test_two_products_an_iteration_whatever_the_line_search_does(engine, monkeypatch):
     """But one more where the plane at the model's minimiser is added beside the point that the search found."""
-    cuts, beside = bundle._cuts, []
+    cuts, beside = method._cuts, []
 
     def noted(*arguments):
         beside.append(not cuts(*arguments))
         return not beside[-1]
 
-    monkeypatch.setattr(bundle, "_cuts", noted)
+    monkeypatch.setattr(method, "_cuts", noted)
     for tol in (1e-2, 1e-5):
         engine.products = 0
         beside.clear()
@@ -122,7 +123,7 @@ def test_planes_serve_every_alpha(engine):
 
 def test_idle_planes_are_forgotten_and_the_bound_stands(monkeypatch):
     X, y, qid = make_ranking(500, 20, 1, None, noise=3.0)
-    monkeypatch.setattr(bundle, "PATIENCE", 3)
+    monkeypatch.setattr(method, "PATIENCE", 3)
     with ProductsEngine(RankingData(X, y, qid)) as engine:
         solution = Bundle(tol=1e-7, max_iter=3000).minimise(objective_of(engine, 1e-3))
         assert len(solution.state.b) < solution.n_iter

@@ -1,5 +1,7 @@
 """Newton's method: the optimum, its certificate, directions, and the hinge by smoothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -182,7 +184,7 @@ def test_directions_from_rounded_features_lead_to_the_same_optimum(loss, monkeyp
 @pytest.mark.parametrize("short", [0, 400], ids=["sorted", "direct"])
 @pytest.mark.parametrize("seed", [4, 5, 10, 12, 15, 34])  # seeds at which simpler bounds fail
 def test_bounds_of_the_smoothed_hinge_survive_rounding(seed, short, monkeypatch):
-    monkeypatch.setattr(active, "SHORT_TO_SUM", short)
+    monkeypatch.setattr(active, "TUNING", replace(active.TUNING, short_to_sum=short))
     rng = np.random.default_rng(seed)
     shape = int(rng.integers(5, 250)), int(rng.integers(1, 12)), int(rng.integers(1, 6)), [None, 2, 5][seed % 3]
     X, y, qid = make_ranking(*shape, noise=float(rng.choice([0, 0.3, 3])), seed=seed)

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from linrank.solvers._secants import MEMORY, Secants
 
 from linrank import RankingData
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import SquaredHinge
 from linrank.penalties import Ridge
+from linrank.solvers.newton.directions import TUNING, CurvatureMemory
+from linrank.solvers.newton.secants import Secant, corrected
 from linrank.testing import make_ranking
 
 
@@ -19,51 +20,51 @@ def points():
     rng = np.random.default_rng(0)
     with LocalEngine(RankingData(X, y, qid)) as engine:
         objective = Objective(engine, SquaredHinge(), Ridge(0.1))
-        yield [objective.at(w) for w in 0.1 * rng.normal(size=(MEMORY + 4, 6)).cumsum(axis=0)]
+        yield [objective.at(w) for w in 0.1 * rng.normal(size=(TUNING.memory + 4, 6)).cumsum(axis=0)]
 
 
-def noted(points):
-    secants = Secants()
+def secants_of(points):
+    memory = CurvatureMemory()
     for point in points:
-        secants.note(point)
-    return secants
+        memory = memory.noted(point, TUNING.memory)
+    return memory.secants
 
 
-@pytest.mark.parametrize("n", [2, 5, MEMORY + 4])
-@pytest.mark.parametrize("alpha", [0.1, 3.0], ids=["its alpha", "another"])
-def test_the_last_step_is_known(points, n, alpha):
-    secants = noted(points[:n])
+@pytest.mark.parametrize("n", [2, 5, TUNING.memory + 4])
+@pytest.mark.parametrize("c", [0.1, 3.0], ids=["its penalty", "another"])
+def test_the_last_step_is_known(points, n, c):
     s = points[n - 1].w - points[n - 2].w
-    y = points[n - 1].risk_gradient - points[n - 2].risk_gradient + alpha * s
-    np.testing.assert_allclose(secants.apply(lambda r: 2.0 * r, y, alpha), s, rtol=1e-9)
+    y = points[n - 1].risk_gradient - points[n - 2].risk_gradient + c * s
+    np.testing.assert_allclose(corrected(lambda r: 2.0 * r, secants_of(points[:n]), c, y), s, rtol=1e-9)
+
+
+def test_all_steps_of_a_quadratic_are_known():
+    """Where steps are conjugate, as exact ones are, the last of them does not spoil those before."""
+    H, rng = np.diag(np.arange(1.0, 5.0)), np.random.default_rng(0)
+    steps = [np.eye(4)[k] * rng.uniform(0.1, 2.0) for k in range(3)]
+    secants = tuple(Secant(s, H @ s) for s in steps)
+    for s in steps:
+        np.testing.assert_allclose(corrected(lambda r: 7.0 * r, secants, 0.3, H @ s + 0.3 * s), s, rtol=1e-12)
 
 
 def test_the_corrected_preconditioner_is_symmetric_and_positive(points):
-    secants, diagonal = noted(points), np.arange(1.0, 7.0)
-    matrix = np.column_stack([secants.apply(lambda r: (r.T / diagonal).T, column, 0.1) for column in np.eye(6)])
-    np.testing.assert_allclose(matrix, matrix.T, rtol=1e-9)
-    assert np.linalg.eigvalsh(matrix).min() > 0
+    secants, diagonal = secants_of(points), np.arange(1.0, 7.0)
+    columns = [corrected(lambda r: (r.T / diagonal).T, secants, 0.1, column) for column in np.eye(6)]
+    np.testing.assert_allclose(columns, np.transpose(columns), rtol=1e-9)
+    assert np.linalg.eigvalsh(columns).min() > 0
 
 
 def test_the_preconditioner_is_scaled_by_the_last_step():
     s = np.array([1.0, 0.0, 0.0])
-    secants = Secants([(s, 4.0 * s)])
-    np.testing.assert_allclose(secants.apply(lambda r: 1000.0 * r, np.array([0.0, 1.0, 2.0]), 0.0), [0, 0.25, 0.5])
+    found = corrected(lambda r: 1000.0 * r, (Secant(s, 4.0 * s),), 0.0, np.array([0.0, 1.0, 2.0]))
+    np.testing.assert_allclose(found, [0, 0.25, 0.5])
 
 
 def test_a_flat_step_tells_as_much():
-    """Where the loss does not change, the objective's curvature is alpha."""
+    """Where the loss does not change, the objective's curvature is the penalty's."""
     s = np.array([0.0, 2.0, 0.0])
-    secants = Secants([(s, np.zeros(3))])
-    np.testing.assert_allclose(secants.apply(lambda r: 7.0 * r, 0.1 * s, 0.1), s)
+    np.testing.assert_allclose(corrected(lambda r: 7.0 * r, (Secant(s, np.zeros(3)),), 0.1, 0.1 * s), s)
 
 
-def test_only_steps_within_one_objective_count(points):
-    other = Objective(points[0].objective.engine, SquaredHinge(), Ridge(0.1))
-    secants = noted([points[0], other.at_scores(points[1].w, points[1].evaluation.scores)])
-    assert not secants.pairs
-    np.testing.assert_array_equal(secants.apply(lambda r: 2.0 * r, np.ones(6), 0.1), 2.0)
-
-
-def test_memory_is_bounded(points):
-    assert len(noted(points).pairs) == MEMORY
+def test_without_secants_the_preconditioner_is_as_it_was():
+    np.testing.assert_array_equal(corrected(lambda r: 2.0 * r, (), 0.1, np.ones(6)), 2.0)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linrank.solvers._simplex import maximise_over_simplex
+from linrank.solvers.bundle.simplex import maximise_over_simplex
 
 
 def duality_gap(A, b, alpha, x):
@@ -41,3 +41,13 @@ def test_reaches_the_maximum(seed, n, d, alpha, duplicates):
 def test_planes_without_slope():
     x = maximise_over_simplex(np.zeros((3, 3)), np.array([0.1, 0.7, 0.3]), 1.0, np.array([1.0, 0.0, 0.0]))
     np.testing.assert_allclose(x, [0, 1, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("slope", [1e-2, 1e-5, 1e-10, 1e-17, 1e-30])
+def test_planes_almost_without_slope(slope):
+    """A large alpha, or gradients that are rounding: heights alone decide."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        A, b = slope * rng.standard_normal((20, 5)), 1.0 - 10.0 ** -rng.uniform(0, 14, 20)
+        x = maximise_over_simplex(A @ A.T, b, 1.0, np.eye(20)[0])
+        assert duality_gap(A, b, 1.0, x) <= 1e-13

@@ -6,6 +6,8 @@ Used by the tests and benchmarks, and by anyone who adds a part: `check_loss` sa
 
 from __future__ import annotations
 
+from .cases import Problem
+from .chance import random_problem
 from .counting import CountingEngine
 from .engines import check_engine, engine_cases
 from .losses import check_loss
@@ -23,6 +25,7 @@ from .naive import (
     naive_phi,
     naive_scores,
 )
+from .optimum import NaiveObjective, Optimum
 from .pair_hinge import PairHinge
 from .problems import make_ranking
 from .rows import RowPoint, loss_at
@@ -31,10 +34,13 @@ from .svmlight import NaiveRow, naive_svmlight
 __all__ = [
     "CountingEngine",
     "NaiveLoss",
+    "NaiveObjective",
     "NaiveRow",
+    "Optimum",
     "PairHinge",
     "Pairs",
     "Phi",
+    "Problem",
     "RowPoint",
     "check_engine",
     "check_loss",
@@ -51,4 +57,5 @@ __all__ = [
     "naive_phi",
     "naive_scores",
     "naive_svmlight",
+    "random_problem",
 ]

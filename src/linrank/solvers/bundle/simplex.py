@@ -18,14 +18,17 @@ from ..._preferences import FloatArray
 
 #: A plane counts as dependent on the support when so little of it (relative) lies outside the support's span.
 DEPENDENT = 1e-10
+#: Slopes so small beside heights (both as in the programme) are told apart by this unit, or solutions would cancel.
+FLAT = 1e-3
 
 
 def maximise_over_simplex(G: FloatArray, b: FloatArray, alpha: float, x: FloatArray) -> FloatArray:
     """Return the maximiser, starting from a feasible x. O(k^3) per exchange, k the size of the support."""
     x = x.copy()
-    shift = float(G.diagonal().max()) or 1.0
     beta = alpha * b
-    tolerance = 1e-14 * (shift + float(np.abs(beta).max()))
+    size, height = float(G.diagonal().max()), float(np.abs(beta).max())
+    shift = max(size, FLAT * height) or 1.0  # any will do, as sum(x) = 1
+    tolerance = 1e-14 * (size + height)
     support = [int(i) for i in np.flatnonzero(x)]
     for _ in range(10 * b.size + 100):
         slack = beta - G @ x
