@@ -7,12 +7,12 @@ pairs or by a sweep (`hessian.py`), one of another loss column by column. Only r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
+from typing import NamedTuple
 
 from .._data import RankingData
+from .._once import cached_property
 from ..kernels import active
+from ..kernels.pairs import work_sums
 from ..losses import Loss
 from ..losses._base import Steps
 from .hessian import TUNING as WAYS
@@ -51,6 +51,18 @@ class Tuning:
     matrix: float = 2.2  # an entry of the Hessian, added up and transposed
 
 
+class WorkSums(NamedTuple):
+    """Sums over rankings, as `kernels/pairs.work_sums` gives them."""
+
+    short: float
+    few: float
+    many: float
+    counted: float
+    doubled: float
+    asked: float
+    missed: float
+
+
 @dataclass(frozen=True)
 class Shape:
     """What the cost depends on."""
@@ -76,14 +88,18 @@ class Shape:
         read = 8 * X.size if X.flags.f_contiguous else X.nbytes  # by columns, the rows' sums are read as well
         return t.entry * X.size + (1.0 - beyond) * t.held_byte * X.nbytes + beyond * t.byte * read
 
+    def sums(self, steps: bool) -> WorkSums:
+        """Sums over the rankings, for losses made of steps or for others."""
+        p, t = self.data.preferences, active.TUNING
+        limit, held = t.short_to_sum if steps else t.short_logistic, SECOND_CACHE / (8.0 * self.d)
+        shape = p.ranking_ptr, p.ranking_levels, p.pairs
+        return WorkSums(*work_sums(*shape, limit, t.short, t.few_levels_to_sum, held))
+
     def product(self, steps: Steps | None) -> float:
         """A Hessian product."""
-        p, t = self.data.preferences, self.tuning
-        short, long = p.split(active.TUNING.short_logistic if steps is None else active.TUNING.short_to_sum)
+        t, sums = self.tuning, self.sums(steps is not None)
         terms = 1 if steps is None else len(steps[0])
-        laplacian = t.pair * float(p.pairs[short].sum())
-        few = np.diff(p.ranking_levels)[long] <= active.TUNING.few_levels_to_sum
-        laplacian += terms * float(np.diff(p.ranking_ptr)[long] @ np.where(few, t.long, t.long_tree))
+        laplacian = t.pair * sums.short + terms * (t.long * sums.few + t.long_tree * sums.many)
         more = t.exponential * self.members if steps is None else 0.0
         return self.reading + t.member * self.members + laplacian + more
 
@@ -101,14 +117,11 @@ class Shape:
 
     def by_sweep(self, terms: int) -> float:
         """A Hessian by a sweep: each member is read twice, asks the tree once, and enters it for each term."""
-        p, t, d = self.data.preferences, self.tuning, self.d
-        short, _ = p.split(active.TUNING.short)
-        size, levels = np.diff(p.ranking_ptr), np.diff(p.ranking_levels)
-        sorted_ = t.swept_double * float(size @ np.log2(size))
-        counted = terms * (t.swept_term * self.members + t.pair * float(p.pairs[short].sum()))
-        missed = np.maximum(np.log2(levels * d * 8.0 / SECOND_CACHE), 0.0)
-        node = t.swept_entry * d * (1.0 + np.log2(levels)) + (t.missed + t.missed_entry * d) * missed
-        tree = 0.5 * (1 + terms) * float(size @ node)
+        t, d, sums = self.tuning, self.d, self.sums(True)
+        sorted_ = t.swept_double * sums.doubled
+        counted = terms * (t.swept_term * self.members + t.pair * sums.counted)
+        node = t.swept_entry * d * sums.asked + (t.missed + t.missed_entry * d) * sums.missed
+        tree = 0.5 * (1 + terms) * node
         return sorted_ + counted + tree + (self.members * t.square + t.matrix) * d * d
 
 

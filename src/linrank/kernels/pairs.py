@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._jit import kernel
 
 
@@ -20,3 +22,30 @@ def pair_weights(level_weight: Any, ranking_levels: Any, out: Any) -> None:
             total += lower * level_weight[level]
             lower += level_weight[level]
         out[r] = total
+
+
+@kernel
+def work_sums(
+    ranking_ptr: Any, ranking_levels: Any, pairs: Any, limit: int, count_limit: int, few_levels: int, held: float
+) -> tuple[float, float, float, float, float, float, float]:
+    """What the cost of products and Hessians depends on, summed over rankings of n members and k levels. O(rankings).
+
+    Pairs of those with at most `limit` pairs a member; members of the others, with up to `few_levels` levels and with
+    more; pairs of those with at most `count_limit` pairs a member; n log2 n; n (1 + log2 k); n log2(k / held), where
+    that is above 0: the levels of a tree that a cache does not hold.
+    """
+    short, few, many, counted, doubled, asked, missed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for r in range(pairs.size):
+        n, k = ranking_ptr[r + 1] - ranking_ptr[r], ranking_levels[r + 1] - ranking_levels[r]
+        if pairs[r] <= limit * n:
+            short += pairs[r]
+        elif k <= few_levels:
+            few += n
+        else:
+            many += n
+        if pairs[r] <= count_limit * n:
+            counted += pairs[r]
+        doubled += n * np.log2(n)
+        asked += n * (1.0 + np.log2(k))
+        missed += n * max(np.log2(k / held), 0.0)
+    return short, few, many, counted, doubled, asked, missed

@@ -1,8 +1,8 @@
 """Newton's method for smooth losses, and for the hinge by smoothing it.
 
 An iteration takes the next direction (`directions.py`) and searches its line in score space. A start from zero begins
-on a sample of the rows, which leaves its solution, and the factor of its Hessian, to all rows. The hinge is rounded off
-(`smoothing.py`) over a width that shrinks when most of what is left to gain is due to it.
+on samples of the rows, which leave their solution, and the factor of their Hessian, to all rows. The hinge is rounded
+off (`smoothing.py`) over a width that shrinks when most of what is left to gain is due to it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .smoothing import Given, Smoothed, view_of
 class Tuning:
     """Numbers that steer the method; ``benchmarks/run.py ablation`` says what each is worth."""
 
-    #: Rows of the sample on which a start from zero begins, and how many of them a feature needs to be told apart.
-    sample: int = 5_000
+    #: Rows of the samples on which a start from zero begins, and how many of them a feature needs to be told apart.
+    samples: tuple[int, ...] = (5_000, 25_000)
     rows_a_feature: int = 20
     #: The gap to which it is solved, relative to f(0).
     rough: float = 1e-3
@@ -70,7 +70,7 @@ class Newton:
     hessian : {"auto", "exact", "products"}
         Build exact Hessians when they pay, always, or never; a start from an earlier solution uses those it left.
     samples : bool
-        Whether a start from zero begins on a sample of the rows.
+        Whether a start from zero begins on samples of the rows.
     rounded : bool
         Whether conjugate gradients read sparse float64 features from a float32 copy, made once: half as large as X, or
         two thirds beyond 65,536 features, and faster to read. Gradients and certificates read X itself.
@@ -101,7 +101,7 @@ class Newton:
         w = start.w if isinstance(start, Solution) else start
         target = self.tol * objective.value_at_zero
         if w is None:
-            w, warm = self._from_sample(objective, target, warm)
+            w, warm = self._from_samples(objective, target, warm)
         return _first(objective, w, warm, target)
 
     def step(self, state: Iterate) -> Iterate:
@@ -116,15 +116,16 @@ class Newton:
         """The curvature, and the width of smoothing."""
         return WarmStart(state.memory.for_next_fit(), state.view.mu)
 
-    def _from_sample(self, objective: Objective, target: float, warm: WarmStart) -> tuple[FloatArray, WarmStart]:
-        """Weights and curvature from a sample of the rows, where it says something about so many features."""
-        w, few = zeros(objective), TUNING.sample < TUNING.rows_a_feature * objective.n_features
-        part = None if few or not self.samples else objective.sample(TUNING.sample)
-        if part is None:
-            return w, warm
-        rough = max(target, TUNING.rough * objective.value_at_zero)
-        state = drive(OnSample(self), _first(part, w, warm, rough)).state
-        return state.best.w, WarmStart(state.memory.on_other_rows(), state.view.mu)
+    def _from_samples(self, objective: Objective, target: float, warm: WarmStart) -> tuple[FloatArray, WarmStart]:
+        """Weights and curvature from growing samples of the rows, where they say something about so many features."""
+        w, rough = zeros(objective), max(target, TUNING.rough * objective.value_at_zero)
+        for n_rows in TUNING.samples if self.samples else ():
+            enough = n_rows >= TUNING.rows_a_feature * objective.n_features
+            part = objective.sample(n_rows) if enough else None
+            if part is not None:
+                state = drive(OnSample(self), _first(part, w, warm, rough)).state
+                w, warm = state.best.w, WarmStart(state.memory.on_other_rows(), state.view.mu)
+        return w, warm
 
 
 @dataclass(frozen=True)
