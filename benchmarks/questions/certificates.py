@@ -85,7 +85,7 @@ def solvers(loss: Loss, tol: float, max_iter: int) -> dict[str, Solver]:
 def forced(rng: np.random.Generator) -> Iterator[None]:
     """Now and then the kernels of long rankings, and a sample to begin with."""
     kernels = active.Tuning(short=0, short_to_sum=0, short_logistic=0) if rng.random() < 0.4 else active.TUNING
-    tuning = method.Tuning(sample=10, rows_a_feature=1) if rng.random() < 0.3 else method.TUNING
+    tuning = method.Tuning(samples=(5, 10), rows_a_feature=1) if rng.random() < 0.3 else method.TUNING
     with mock.patch.object(active, "TUNING", kernels), mock.patch.object(method, "TUNING", tuning):
         yield
 

@@ -26,6 +26,8 @@ FADED = 0.1
 #: A gradient's error below this is less than what rounding does to X^T g, and not worth a pass over X for its bound.
 TELL = 1e-11
 EPS = float(np.finfo(np.float64).eps)
+#: A mean loss below minus this part of that at zero is negative by more than rounding.
+LEAST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -116,12 +118,21 @@ class Point:
     @cached_property
     def rounding(self) -> float:
         """About how far rounding, and the loss's own error, may have moved the value: certificates add it."""
-        return 4.0 * EPS * self.value + self.risk_rounding + self.error
+        return 4.0 * EPS * abs(self.value) + self.risk_rounding + self.error
 
     @cached_property
     def risk_rounding(self) -> float:
         """About how far rounding may have moved the mean loss: the larger the scores, the more."""
-        return 4.0 * EPS * (self.risk + self.sums.size / self.sums.weight)
+        return 4.0 * EPS * (abs(self.risk) + self.sums.size / self.sums.weight)
+
+    @property
+    def sound(self) -> bool:
+        """Whether there are numbers, and digits left in them: no loss is negative but by rounding."""
+        return bool(
+            np.isfinite(self.value)
+            and np.all(np.isfinite(self.gradient))
+            and self.risk >= -LEAST * self.objective.value_at_zero - self.risk_rounding - self.error
+        )
 
     @cached_property
     def gradient(self) -> FloatArray:

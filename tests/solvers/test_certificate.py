@@ -1,5 +1,7 @@
 """Certificates: bounds from one point, and the best of several, wherever each part was found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from linrank import RankingData
 from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.engines.local import overflow_ignored
+from linrank.kernels import active
 from linrank.losses import LOSSES, Hinge, LogisticErfc, SquaredHinge
 from linrank.penalties import Ridge
 from linrank.solvers.certificate import Bounds, Certificate, bounds
@@ -53,6 +56,13 @@ def test_a_gap_is_never_below_rounding(none):
     assert none.joined(found(HERE, 2.0, 3.0, 1e-12)).gap == 1e-12  # bounds that cross, by rounding
 
 
+def test_rounding_is_that_of_the_best_value(none):
+    """Points far away, whose values say little, leave it as it was."""
+    both = none.joined(found(HERE, 2.0, 1.5, 1e-15)).joined(found(THERE, 1e20, -1e9, 1e9))
+    assert both.gap == 0.5
+    assert none.joined(found(THERE, 1e20, -1e9, 1e9)).joined(found(HERE, 2.0, 2.0, 1e-15)).gap == 1e-15
+
+
 def test_a_gain_is_a_lower_value_or_a_smaller_gap(none):
     one = none.joined(found(HERE, 2.0, 0.5))
     assert one.improves_on(none)
@@ -96,6 +106,23 @@ def test_a_point_that_overflows_says_nothing(engine):
     with overflow_ignored():
         for w in (np.full(4, 1e200), np.full(4, np.nan)):
             assert bounds(Objective(engine, SquaredHinge(), Ridge(1.0)).at(w)) is None
+
+
+def test_a_point_where_nothing_but_rounding_is_left_says_nothing(monkeypatch):
+    """The narrowly smoothed hinge of a long query is a difference of squares over its width: far away, it is noise."""
+    monkeypatch.setattr(active, "TUNING", replace(active.TUNING, short_to_sum=0))
+    X, y, qid = make_ranking(60, 4, 3, 4)
+    with LocalEngine(RankingData(X, y, qid)) as engine:
+        view, negative = Smoothed(Objective(engine, Hinge(), Ridge(1e-20)), 1e-6), 0
+        for size in 10.0 ** np.arange(6, 16):
+            for w in size * np.random.default_rng(0).standard_normal((40, 4)):
+                point = view.objective.at(w)
+                assert point.rounding > 0
+                if point.risk < -point.rounding - 1.0:
+                    negative += 1
+                    assert view.at(point).bounds is None
+                    assert bounds(point) is None
+    assert negative
 
 
 def test_the_error_of_approximate_sums_is_part_of_the_bound():

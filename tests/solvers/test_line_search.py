@@ -18,7 +18,8 @@ class MadeUp:
 
     def at(self, t, gradient=False):
         self.n += 1
-        return SimpleNamespace(t=t, value=self.value_of(t), slope=self.slope_of(t))
+        value = self.value_of(t)
+        return SimpleNamespace(t=t, value=value, slope=self.slope_of(t), risk=value)
 
 
 @pytest.mark.parametrize("where", [1e-3, 1e-9, 1e-14])
@@ -51,6 +52,15 @@ def test_overflow_is_too_far():
         lambda t: float("inf") if t > 1e-3 else (t - 5e-4) ** 2, lambda t: float("nan") if t > 1e-3 else 2 * (t - 5e-4)
     )
     assert search(line, 1.0).value < line.start.value
+
+
+def test_a_negative_loss_is_too_far():
+    """No loss is negative: where scores are so large that one seems to be, rounding is all that is left."""
+    line = MadeUp(lambda t: -1e11 if t > 0.01 else (t - 5e-3) ** 2, lambda t: -1.0 if t > 0.01 else 2 * (t - 5e-3))
+    assert 0 <= search(line, 1.0).value < line.start.value
+    hopeless = MadeUp(lambda t: -1e11 if t else 1.0, lambda t: -1.0)
+    search(hopeless, 1.0)
+    assert hopeless.n == MAX_ASCENTS
 
 
 def test_a_line_that_ascends_is_taken_as_it_is():

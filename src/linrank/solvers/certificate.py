@@ -29,8 +29,8 @@ class Bounds(NamedTuple):
 
 
 def bounds(point: Point) -> Bounds | None:
-    """What a point says of its objective; None where it overflows."""
-    if not np.isfinite(point.value) or not np.all(np.isfinite(point.gradient)):
+    """What a point says of its objective; None where it overflows, or rounding is all there is."""
+    if not point.sound:
         return None
     gap = point.objective.penalty.gap(point.w, point.risk_gradient, point.gradient_error)
     return Bounds(point.w, point.value, max(point.value - gap, 0.0) - point.rounding, point.rounding)
@@ -60,7 +60,8 @@ class Certificate:
         if found is None:
             return self
         w, value = (found.w, found.value) if found.value < self.value else (self.w, self.value)
-        return Certificate(w, value, max(self.lower, found.lower), found.rounding)
+        rounding = found.rounding if found.value <= self.value else self.rounding
+        return Certificate(w, value, max(self.lower, found.lower), rounding)
 
     def improves_on(self, other: Certificate) -> bool:
         """Whether something was gained."""

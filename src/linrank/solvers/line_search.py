@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._objective import Line, Trial
+from .._objective import LEAST, Line, Trial
 
 #: The search ends where the slope has fallen to this part of its start, or after so many evaluations.
 FLAT = 0.3
@@ -23,14 +23,14 @@ def search(line: Line, first: float) -> Trial:
     if slope_0 >= 0:
         return line.at(1.0)
     low, slope_low, high, slope_high = 0.0, slope_0, np.inf, np.inf
-    t, best, moved = first, None, ""
+    t, best, beyond, moved = first, None, None, ""
     for n in range(MAX_ASCENTS):
         if n >= MAX_TRIALS and best is not None and best.value < start:
             break
         trial = line.at(t)
-        if not (np.isfinite(trial.value) and np.isfinite(trial.slope)):  # overflow: too far
-            high, slope_high, t = t, np.inf, low + 0.5 * (t - low)
-            best = best or trial
+        if not (np.isfinite(trial.value) and np.isfinite(trial.slope) and trial.risk >= -LEAST * start):
+            high, slope_high, t = t, np.inf, low + 0.5 * (t - low)  # too far: overflow, or nothing left but rounding
+            beyond = trial
             continue
         if best is None or not best.value <= trial.value:
             best = trial
@@ -49,5 +49,6 @@ def search(line: Line, first: float) -> Trial:
             t = low + 0.5 * (high - low)
         else:
             t = low + (high - low) * min(max(-slope_low / (slope_high - slope_low), 0.05), 0.95)
-    assert best is not None
-    return best
+    found = best or beyond
+    assert found is not None
+    return found

@@ -60,6 +60,8 @@ class Smoothed:
 
     def at(self, point: Point) -> View:
         """Bounds of the hinge objective from a point of the smooth one and its gradient."""
+        if not point.sound:
+            return View(None, 0.0)
         penalty, sums = self.hinge.penalty, point.sums
         assert sums.hinge is not None
         value = sums.hinge.hinge / sums.weight + penalty.value(point.w)
