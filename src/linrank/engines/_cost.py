@@ -27,6 +27,7 @@ class Tuning:
     It prints measured and modelled costs of both halves.
     """
 
+    call: float = 9000.0  # whatever is asked, before it begins: all that a small fit takes
     entry: float = 0.068  # of X, multiplied twice,
     held_byte: float = 0.0135  # and a byte of it that is read from a cache,
     byte: float = 0.047  # or from memory: all of an X larger than
@@ -101,7 +102,7 @@ class Shape:
         terms = 1 if steps is None else len(steps[0])
         laplacian = t.pair * sums.short + terms * (t.long * sums.few + t.long_tree * sums.many)
         more = t.exponential * self.members if steps is None else 0.0
-        return self.reading + t.member * self.members + laplacian + more
+        return t.call + self.reading + t.member * self.members + laplacian + more
 
     def by_columns(self) -> float:
         """A Hessian by a product a column, which is read and not multiplied."""
@@ -113,7 +114,7 @@ class Shape:
         listed = t.listed * self.members + t.looked_at * looked_at
         entry = t.strided if self.data.X.flags.f_contiguous else t.pair_entry
         pair = t.active_pair + entry * d + t.pair_square * d * d
-        return listed + active_pairs * pair + t.matrix * d * d
+        return t.call + listed + active_pairs * pair + t.matrix * d * d
 
     def by_sweep(self, terms: int) -> float:
         """A Hessian by a sweep: each member is read twice, asks the tree once, and enters it for each term."""
@@ -122,7 +123,7 @@ class Shape:
         counted = terms * (t.swept_term * self.members + t.pair * sums.counted)
         node = t.swept_entry * d * sums.asked + (t.missed + t.missed_entry * d) * sums.missed
         tree = 0.5 * (1 + terms) * node
-        return sorted_ + counted + tree + (self.members * t.square + t.matrix) * d * d
+        return t.call + sorted_ + counted + tree + (self.members * t.square + t.matrix) * d * d
 
 
 def hessian_cost(data: RankingData, loss: Loss, tuning: Tuning = Tuning()) -> float:
