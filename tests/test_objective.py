@@ -99,6 +99,23 @@ def test_scores_are_computed_anew_against_drift(setting):
     assert steps.count(0) >= 2
 
 
+def test_scores_are_computed_anew_where_weights_have_faded(setting):
+    """They would keep the rounding of the larger ones, whether these were one step ago or several."""
+    _, engine, objective = setting
+    start = objective.at(np.full(6, 1e9 / 3))
+    near = np.linspace(-1, 1, 6)
+    for parts in ([1.0], [0.5, 0.5, 1.0], [0.8, 1.0]):
+        point = start
+        for part in parts:
+            point = point.along(part * (near - point.w)).point(1.0)
+        fresh = objective.at(point.w)
+        assert point.value == fresh.value
+        assert point.steps == 0
+        before, later = engine.products, point.along(point.w).point(-0.5)
+        assert engine.products == before + 1  # X d; to lose half is no reason
+        assert later.steps == 1
+
+
 @pytest.mark.parametrize("kind", ["C64", "F64", "C32", "F32", "csr64", "csr32", "readonly"])
 def test_products_agree_for_every_kind_of_matrix(kind):
     rng = np.random.default_rng(0)

@@ -3,10 +3,9 @@
 The optimum is computed on all pairs, listed one by one, with values in extended precision: `linrank.testing.optimum`.
 A certificate is false where f(w) - min f is above the gap. `false certificates` are so by more than rounding can do:
 that of the scores at w or at the optimum, and 1e-9 of f(0), because scores are carried from step to step, and steps
-from far away lose digits. All others are `false by rounding`, with the largest excess over f(0); of values off f(w)
-the same. Each that is not by rounding is printed with the number of its problem: `fits_of(number)` tries it again.
-Some problems force the sorted kernels, and samples of a few rows. LINRANK_CERTIFICATES says how many problems there
-are; a quick check takes 100.
+from far away lose digits. All others are `false by rounding`, with the largest excess over f(0). Each that is not by
+rounding is printed with the number of its problem: `fits_of(number)` tries it again. Some problems force the sorted
+kernels, and samples of a few rows. LINRANK_CERTIFICATES says how many problems there are; a quick check takes 100.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ X d once, and everything evaluated on that line, points included, needs no other
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -20,8 +21,11 @@ from .penalties import Penalty
 
 #: After so many steps along lines, scores are computed from w anew: rounding must not add up.
 REFRESH = 100
+#: So they are where weights have come down to this part of what they were: scores keep the rounding of larger ones.
+FADED = 0.1
 #: A gradient's error below this is less than what rounding does to X^T g, and not worth a pass over X for its bound.
 TELL = 1e-11
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,11 @@ class Objective:
         """Evaluate the objective: one product with X, and one more if its gradient is asked for."""
         return self.at_scores(w, self.scores(w), gradient=True)
 
-    def at_scores(self, w: FloatArray, scores: Scores, steps: int = 0, gradient: bool = False) -> Point:
+    def at_scores(
+        self, w: FloatArray, scores: Scores, steps: int = 0, farthest: float = 0.0, gradient: bool = False
+    ) -> Point:
         """Evaluate the objective where X w is known already: no product with X."""
-        return Point(self, w, self.engine.evaluate(self.loss, scores, gradient=gradient), steps)
+        return Point(self, w, self.engine.evaluate(self.loss, scores, gradient=gradient), steps, farthest)
 
     def scores(self, w: FloatArray) -> Scores:
         """A handle to X w, w in scaled units."""
@@ -80,6 +86,7 @@ class Point:
     w: FloatArray
     evaluation: Evaluation
     steps: int  # taken along lines since the scores were computed from w
+    farthest: float = 0.0  # largest |w| of the points before, since then
 
     @property
     def sums(self) -> Sums:
@@ -109,8 +116,12 @@ class Point:
     @cached_property
     def rounding(self) -> float:
         """About how far rounding, and the loss's own error, may have moved the value: certificates add it."""
-        terms = self.risk + self.sums.size / self.sums.weight
-        return 4.0 * float(np.finfo(np.float64).eps) * (self.value + terms) + self.error
+        return 4.0 * EPS * self.value + self.risk_rounding + self.error
+
+    @cached_property
+    def risk_rounding(self) -> float:
+        """About how far rounding may have moved the mean loss: the larger the scores, the more."""
+        return 4.0 * EPS * (self.risk + self.sums.size / self.sums.weight)
 
     @cached_property
     def gradient(self) -> FloatArray:
@@ -147,7 +158,7 @@ class Point:
 
     def under(self, objective: Objective) -> Point:
         """The same w under another loss: no product with X."""
-        return objective.at_scores(self.w, self.evaluation.scores, self.steps, gradient=True)
+        return objective.at_scores(self.w, self.evaluation.scores, self.steps, self.farthest, gradient=True)
 
 
 @dataclass(frozen=True)
@@ -197,11 +208,13 @@ class Line:
         return Trial(t, w, value, slope, found)
 
     def point(self, at: float | Trial) -> Point:
-        """The full point at t, or at a trial already evaluated; no product with X."""
+        """The full point at t, or at a trial already evaluated; no product with X, but now and then against drift."""
         trial = at if isinstance(at, Trial) else self.at(at)
-        if self.start.steps + 1 >= REFRESH:
-            return self.start.objective.at(trial.w)
-        return Point(self.start.objective, trial.w, trial.evaluation, self.start.steps + 1)
+        start = self.start
+        farthest = max(start.farthest, math.sqrt(float(start.w @ start.w)))
+        if start.steps + 1 >= REFRESH or math.sqrt(float(trial.w @ trial.w)) < FADED * farthest:
+            return start.objective.at(trial.w)
+        return Point(start.objective, trial.w, trial.evaluation, start.steps + 1, farthest)
 
 
 def zeros(objective: Objective) -> FloatArray:

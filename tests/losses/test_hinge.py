@@ -49,3 +49,13 @@ def test_row_order_changes_nothing_beyond_rounding():
     other = loss_at(Hinge(), scores[order], RankingData(X[order], y[order], qid[order]))
     assert other.value == pytest.approx(one.value, rel=1e-12)
     np.testing.assert_array_equal(other.gradient, one.gradient[order])
+
+
+@pytest.mark.parametrize("far", [1e6, 2.2e12, 3.3e15])
+@pytest.mark.parametrize("weights", [None, 0.1 + np.arange(9) % 3])
+def test_a_score_far_out_leaves_the_others_their_digits(far, weights):
+    """Its pairs are all inactive, so that the value is that of the others."""
+    scores, y = np.array([0, 0.3, 0, 0, far, 0, 0.7, 0, 0]), np.array([0, 1, 0, 0, 2, 1, 0, 1, 0])
+    data = RankingData(np.zeros((9, 1)), y, sample_weight=weights)
+    found = loss_at(Hinge(), scores, data).value
+    assert found == pytest.approx(naive_hinge(scores, enumerate_pairs(y, sample_weight=weights)).value, rel=1e-15)

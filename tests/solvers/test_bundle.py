@@ -69,21 +69,40 @@ def test_certificate_holds_for_a_wrong_quadratic_programme(engine, monkeypatch):
         assert step.gap >= step.objective - optimum.value - 1e-14
 
 
-def test_two_products_an_iteration_whatever_the_line_search_does(engine, monkeypatch):
-    """But one more where the plane at the model's minimiser is added beside the point that the search found."""
-    cuts, beside = method._cuts, []
+def test_two_products_a_step_whatever_the_line_search_does(engine):
+    """X d and the plane's gradient; one more where the plane before was not taken at the point it starts from."""
+    bundle = Bundle(tol=1e-6)
+    state = bundle.begin(objective_of(engine), None)
+    assert engine.products == 1  # X 0 is known
+    beside = 0
+    while not bundle.converged(state):
+        before, unknown = engine.products, "risk_gradient" not in state.point.__dict__
+        state = bundle.step(state)
+        assert engine.products - before == 2 + unknown
+        beside += unknown
+    engine.products = 0
+    solution = bundle.minimise(objective_of(engine))
+    assert engine.products == 2 * solution.n_iter - 1 + beside
 
-    def noted(*arguments):
-        beside.append(not cuts(*arguments))
-        return not beside[-1]
 
-    monkeypatch.setattr(method, "_cuts", noted)
-    for tol in (1e-2, 1e-5):
-        engine.products = 0
-        beside.clear()
-        solution = Bundle(tol=tol).minimise(objective_of(engine))
-        assert 0 <= engine.products - (2 * solution.n_iter - 1) <= sum(beside)  # X 0 is known
-        assert sum(beside) <= 0.2 * solution.n_iter
+def test_algorithm_1_takes_two_products_an_iteration(engine):
+    solution = Bundle(tol=1e-2, line_search=False).minimise(objective_of(engine))
+    assert engine.products == 2 * solution.n_iter - 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 2.0])
+def test_every_step_cuts_a_part_of_the_gap_away_at_the_models_minimiser(engine, share, monkeypatch):
+    """By the plane where the search ended, or else by that at the minimiser itself, as Algorithm 1 has it."""
+    monkeypatch.setattr(method, "CUTS", share)
+    bundle, objective = Bundle(tol=1e-4), objective_of(engine)
+    state = bundle.begin(objective, None)
+    while not bundle.converged(state):
+        w, gap, known = state.minimum.w, state.best.gap, state.minimum.risk
+        state, there = bundle.step(state), objective.at(w).risk
+        a, b = state.model.planes()[:2]
+        raised = float(np.max(a @ w + b)) - known
+        assert raised >= min(share * gap, there - known) - 1e-12
+        assert raised <= there - known + 1e-12  # planes lie below the risk
 
 
 def test_iteration_limit_gives_the_best_point_and_an_honest_gap(engine):
@@ -98,9 +117,15 @@ def test_iteration_limit_gives_the_best_point_and_an_honest_gap(engine):
 
 
 def test_an_impossible_tolerance_ends_as_stalled(engine):
-    solution = Bundle(tol=1e-18, max_iter=100_000).minimise(objective_of(engine))
-    assert solution.status in (Status.STALLED, Status.CONVERGED)
-    assert solution.gap < 1e-8
+    """No gap is below rounding, so that only a stall can end it: near the minimum, as Newton's method finds it."""
+    objective = objective_of(engine)
+    solution = Bundle(tol=1e-18, max_iter=100_000).minimise(objective)
+    optimum = Newton(tol=1e-9).minimise(objective)
+    assert solution.status is Status.STALLED
+    assert objective.at(solution.w).rounding <= solution.gap < 1e-8
+    assert solution.value - solution.gap <= optimum.value
+    assert optimum.value - optimum.gap <= solution.value
+    assert len({(step.objective, step.gap) for step in solution.history[-Bundle.stall :]}) <= 2
 
 
 def test_same_solution_as_pair_rsvm(engine):
@@ -156,3 +181,15 @@ def test_planes_of_an_approximate_loss_carry_its_error():
     reach = np.sqrt(2 * objective.value_at_zero / 1e-2)
     assert solution.gap > point.error + 0.5 * point.gradient_error * reach
     assert solution.gap >= solution.value - optimum.value
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 1e-8])
+def test_planes_of_points_far_away_do_not_rise_above_the_risk(alpha):
+    """Algorithm 1 goes to |a|/alpha at first, where scores up to 1e11 leave few digits to the mean loss."""
+    X, y = 700.0 + np.arange(9.0)[:, None] ** 2, np.array([0, 1, 1, 2, 2, 1, 0, 2, 1])
+    with LocalEngine(RankingData(X, y)) as engine:
+        objective = objective_of(engine, alpha)
+        planes = Bundle(tol=1e-6, line_search=False).minimise(objective).state
+        for w in np.linspace(-100, 100, 201):
+            point = objective.at(np.array([w]))
+            assert np.max(planes.a @ point.w + planes.b) <= point.risk + point.rounding

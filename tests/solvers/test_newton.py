@@ -119,13 +119,26 @@ def test_non_smooth_losses_have_no_hessian(engine):
             ask()
 
 
-def test_iteration_limit_and_stall(engine):
-    solution = Newton(tol=1e-14, max_iter=2).minimise(objective_of(engine, 1e-6))
+def test_iteration_limit_gives_the_best_point_and_an_honest_gap(engine):
+    objective = objective_of(engine, 1e-6)
+    solution = Newton(tol=1e-14, max_iter=2).minimise(objective)
+    optimum = Newton(tol=1e-13).minimise(objective)
     assert solution.status is Status.MAX_ITER
     assert solution.n_iter == 2
-    hopeless = Newton(tol=1e-40).minimise(objective_of(engine))
-    assert hopeless.status in (Status.STALLED, Status.CONVERGED)
-    assert hopeless.gap < 1e-14
+    assert solution.value == min(step.objective for step in solution.history)
+    assert solution.value == pytest.approx(objective.at(solution.w).value, rel=1e-13)
+    assert solution.gap >= solution.value - optimum.value
+
+
+@pytest.mark.parametrize("hessian", ["auto", "exact", "products"])
+def test_an_impossible_tolerance_ends_as_stalled(engine, hessian):
+    """No gap is below rounding, so that only a stall can end it: where the gap is little else."""
+    objective = objective_of(engine)
+    solution = Newton(tol=1e-40, hessian=hessian).minimise(objective)
+    rounding = objective.at(solution.w).rounding
+    assert solution.status is Status.STALLED
+    assert rounding <= 1.01 * solution.gap
+    assert solution.gap <= 8 * rounding
 
 
 def test_sparse_and_dense_agree():

@@ -14,16 +14,21 @@ def hinge_sums(s: Any, v: Any, u: Any, ranking_ptr: Any, first: int, last: int, 
     """Sum of u v_i v_j max(0, margin - (s_i - s_j)) over rankings first ... last - 1; d becomes its gradient.
 
     Lemmas 1 and 2 of TreeRSVM: with e = v (c - d), the sum is margin * sum(v c) + sum(s e), its gradient e.
-    Scores enter as differences to their ranking's mean (e sums to 0), or a common offset would eat the digits.
-    v is None for unit weights. O(members).
+    Scores enter as differences to their ranking's mean (e sums to 0), or a common offset would eat the digits; the mean
+    is weighted by |e|, or one score far out, without active pairs, would do the same. v is None for unit weights.
+    O(members).
     """
     value = 0.0
     for r in range(first, last):
         start, end = ranking_ptr[r], ranking_ptr[r + 1]
         mean = 0.0
+        total = 0.0
         for i in range(start, end):
-            mean += s[i]
-        mean /= end - start
+            size = abs(c[i] - d[i]) if v is None else v[i] * abs(c[i] - d[i])
+            mean += size * s[i]
+            total += size
+        if total > 0.0:
+            mean /= total
         active = 0.0
         moment = 0.0
         for i in range(start, end):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._objective import Objective, Point
+from ..._objective import EPS, Objective, Point
 from ..._preferences import FloatArray
 from ...penalties import Penalty
 from .simplex import maximise_over_simplex
@@ -110,9 +110,13 @@ class Model:
         return replace(model, x=np.r_[model.x, 1.0 if k == 0 else 0.0], idle=np.r_[model.idle, 0])
 
     def touching(self, point: Point) -> Model | None:
-        """With the plane that touches the risk at a point; None where it overflows."""
+        """With the plane that touches the risk at a point; None where it overflows.
+
+        It is lowered by what rounding may have done to it: far away, where scores are large, that is much.
+        """
         a = point.risk_gradient
-        b = point.risk - float(point.w @ a)
+        rounding = point.risk_rounding + 4.0 * EPS * float(np.abs(point.w) @ np.abs(a))
+        b = point.risk - float(point.w @ a) - rounding
         if not np.isfinite(b) or not np.isfinite(float(a @ a)):
             return None
         return replace(self.with_plane(a, b), error=self.error.joined(point))
