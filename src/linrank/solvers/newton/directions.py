@@ -75,7 +75,7 @@ class CurvatureMemory:
         if self.last is not None:
             s, y = here[0] - self.last[0], here[1] - self.last[1]
             if float(s @ y) >= 0 and np.any(s):  # 0: the loss is flat there, which tells as much
-                secants = (*secants, Secant(s, y))[-most:]
+                secants = (*secants, Secant(s, y))[max(len(secants) + 1 - most, 0) :]
         return replace(self, last=here, secants=secants)
 
     def precondition(self, r: FloatArray) -> FloatArray:
