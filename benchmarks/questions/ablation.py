@@ -88,6 +88,8 @@ PROBLEMS: dict[str, tuple[str, Callable[[], Problem]]] = {
     "imdb": ("sparse", real("imdb")),
     "many queries": ("large", dense(300_000, 20, 75_000, 5)),
     "one large query": ("large", dense(200_000, 20, 1, None)),
+    "one large query of few levels": ("large", dense(300_000, 10, 1, 5)),
+    "long queries": ("large", dense(300_000, 30, 3_000, 5)),
     "pairs": ("pairs", pairs),
 }
 WITH_PATH = ("queries", "webis", "one query", "wide")
@@ -133,7 +135,7 @@ def main() -> None:
     ratios: dict[str, list[tuple[str, float]]] = {rule: [] for rule in RULES}
     for kind, data, loss, alphas in tasks():
         contestants = {str(rule): (lambda rule=rule: fit(data, loss, alphas, rule)) for rule in (None, *RULES)}
-        times = best_times(contestants, 4)
+        times = best_times(contestants, 3)
         for rule in RULES:
             ratios[rule].append((kind, times[rule] / times["None"]))
         print(kind, loss, alphas[-1], f"{1e3 * times['None']:.1f} ms", flush=True)

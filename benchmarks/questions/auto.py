@@ -1,6 +1,7 @@
 """Whether solver="auto" is as fast as the best choice one could force, over a grid of shapes.
 
-CPU seconds of one thread. Columns that compare across machines: auto / best, and which choice was best.
+CPU seconds of one thread; a choice that takes much longer than the best so far is stopped, and has none. Columns that
+compare across machines: auto / best, and which choice was best.
 """
 
 from __future__ import annotations
@@ -8,28 +9,31 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from linrank import LinearRanker
 from linrank.solvers import Bundle, Newton
 from measure import quick, report
-from results import FIT
+from results import FIT, as_text
 
 SOURCES = FIT
 
-CHOICES = {
-    "auto": "auto",
-    "exact": Newton(hessian="exact"),
+CHOICES: dict[str, Any] = {  # what is likely to be fast comes first: it limits the others
+    "auto": None,
+    "bundle": Bundle(),
     "products": Newton(hessian="products"),
     "no samples": Newton(samples=False),
-    "bundle": Bundle(),
+    "exact": Newton(hessian="exact"),
 }
 LOSSES, ALPHAS = ("squared_hinge", "hinge", "logistic"), (1e-2, 1e-4)
-SLOW = 2.0  # seconds: what takes longer is fitted once, all else twice
-LONG = 30.0  # seconds that a choice took at one alpha, after which it is not asked about a smaller one
+SLOW = 1.0  # seconds: what takes longer is fitted once, all else twice
+PATIENCE = 2.0  # times the best so far that a choice may take, or SLOW
 
 Data = dict[str, Any]  # what `fit` is given
 
@@ -104,51 +108,64 @@ SHAPES: dict[str, Callable[[], Data]] = {
 }
 
 
-def seconds(given: Data, loss: str, alpha: float, solver: Any) -> tuple[float, bool]:
-    """CPU seconds of a fit, and whether it converged."""
+class TooSlowError(Exception):
+    """A choice takes much longer than another."""
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A solver that gives up after so many CPU seconds."""
+
+    solver: Any
+    seconds: float
+
+    def minimise(self, objective: Any, start: Any = None, callback: Any = None) -> Any:
+        begin = time.process_time()
+
+        def look(iteration: Any) -> None:
+            if time.process_time() - begin > self.seconds:
+                raise TooSlowError
+
+        return self.solver.minimise(objective, start, look)
+
+
+def seconds(given: Data, loss: str, alpha: float, solver: Any, limit: float) -> float:
+    """CPU seconds of a fit, the best of two where that is short; none where it takes too long or does not converge."""
     best = np.inf
     for _ in range(1 if quick() else 2):
-        ranker = LinearRanker(loss, alpha, solver=solver)
+        ranker = LinearRanker(loss, alpha, solver="auto" if solver is None else Limited(solver, limit))
         begin = time.process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a choice that does not converge is not the best
-            ranker.fit(**given)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", ConvergenceWarning)
+                ranker.fit(**given)
+        except (TooSlowError, ConvergenceWarning):
+            return float("nan")
         best = min(best, time.process_time() - begin)
         if best > SLOW:
             break
-    return best, ranker.status_ == "converged"
+    return best
 
 
-def rows_of(shape: str, given: Data, loss: str) -> list[dict[str, object]]:
-    """One row an alpha, the larger first."""
-    rows, skipped = [], set[str]()
-    for alpha in ALPHAS:
-        times = {}
-        for choice, solver in CHOICES.items():
-            if choice in skipped:
-                continue
-            taken, converged = seconds(given, loss, alpha, solver)
-            if converged or choice == "auto":
-                times[choice] = taken
-            if taken > LONG:
-                skipped.add(choice)
-        best = min(times, key=lambda choice: times[choice])
-        row: dict[str, object] = {"shape": shape, "loss": loss, "alpha": alpha}
-        row |= {f"{choice} s": times.get(choice) for choice in CHOICES}
-        rows.append(row | {"best": best, "auto / best": times["auto"] / times[best]})
-    return rows
+def row_of(shape: str, given: Data, loss: str, alpha: float) -> dict[str, object]:
+    """What each choice takes."""
+    times: dict[str, float] = {}
+    for choice, solver in CHOICES.items():
+        limit = max(SLOW, PATIENCE * min((t for t in times.values() if t == t), default=np.inf))
+        times[choice] = seconds(given, loss, alpha, solver, limit)
+    best = min(times, key=lambda choice: times[choice] if times[choice] == times[choice] else np.inf)
+    row: dict[str, object] = {"shape": shape, "loss": loss, "alpha": alpha}
+    row |= {f"{choice} s": taken for choice, taken in times.items()}
+    return row | {"best": best, "auto / best": times["auto"] / times[best]}
 
 
 def main() -> None:
     rows = []
     for shape, make in SHAPES.items():
         given = make()
-        for loss in LOSSES:
-            rows += rows_of(shape, given, loss)
-            print(
-                *(f"{row['auto / best']:.2f} {row['best']:10} {shape}, {loss}, {row['alpha']}" for row in rows[-2:]),
-                sep="\n",
-            )
+        for loss, alpha in product(LOSSES, ALPHAS):
+            rows.append(row_of(shape, given, loss, alpha))
+            print(*(as_text(value) for value in rows[-1].values()), sep=", ", flush=True)
     report("auto", rows)
     ratio = np.array([row["auto / best"] for row in rows], dtype=float)
     told = {"fits": ratio.size, "geometric mean": float(np.exp(np.mean(np.log(ratio)))), "worst": float(ratio.max())}

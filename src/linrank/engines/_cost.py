@@ -27,27 +27,28 @@ class Tuning:
     It prints measured and modelled costs of both halves.
     """
 
-    entry: float = 0.068  # of X, multiplied twice,
-    held_byte: float = 0.0135  # and a byte of it that is read from a cache,
-    byte: float = 0.047  # or from memory: all of an X larger than
-    cache: float = 48e6  # so many bytes
-    member: float = 11.5  # of a product: gathered, scattered
-    pair: float = 0.073  # of short rankings, in a product
-    long: float = 3.2  # a member of a long ranking of few levels and a term, in a product,
-    long_tree: float = 8.8  # or of many levels
-    exponential: float = 4.5  # what a member takes longer with a loss that is not made of steps
-    listed: float = 6.5  # a member, for the list of active pairs,
-    looked_at: float = 0.42  # and a pair
-    active_pair: float = 15.0
+    call: float = 9000.0  # whatever is asked, before it begins: all that a small fit takes
+    entry: float = 0.044  # of X, multiplied twice,
+    held_byte: float = 0.02  # and a byte of it that is read from a cache,
+    byte: float = 0.051  # or from memory: all of an X larger than
+    cache: float = 93e6  # so many bytes
+    member: float = 11.0  # of a product: gathered, scattered
+    pair: float = 0.1  # of short rankings, in a product
+    long: float = 11.0  # a member of a long ranking of few levels and a term, in a product,
+    long_tree: float = 12.0  # or of many levels
+    exponential: float = 5.0  # what a member takes longer with a loss that is not made of steps
+    listed: float = 6.4  # a member, for the list of active pairs,
+    looked_at: float = 0.45  # and a pair
+    active_pair: float = 21.0
     pair_entry: float = 1.3  # a feature of an active pair: its difference,
-    strided: float = 3.0  # of rows in F order
-    pair_square: float = 0.017  # a product of two features, of an active pair,
-    square: float = 0.03  # and of a member in a sweep
-    swept_term: float = 34.0  # a member and a term: counted
-    swept_double: float = 5.1  # a member, for every doubling of its ranking
-    swept_entry: float = 0.24  # a feature of a member and a level of the tree
-    missed: float = 36.0  # a member and a level of the tree that is not in the cache,
-    missed_entry: float = 0.35  # and a feature
+    strided: float = 1.2  # of rows in F order
+    pair_square: float = 0.018  # a product of two features, of an active pair,
+    square: float = 0.032  # and of a member in a sweep
+    swept_term: float = 50.0  # a member and a term: counted
+    swept_double: float = 9.8  # a member, for every doubling of its ranking
+    swept_entry: float = 0.21  # a feature of a member and a level of the tree
+    missed: float = 24.0  # a member and a level of the tree that is not in the cache,
+    missed_entry: float = 0.39  # and a feature
     matrix: float = 2.2  # an entry of the Hessian, added up and transposed
 
 
@@ -101,7 +102,7 @@ class Shape:
         terms = 1 if steps is None else len(steps[0])
         laplacian = t.pair * sums.short + terms * (t.long * sums.few + t.long_tree * sums.many)
         more = t.exponential * self.members if steps is None else 0.0
-        return self.reading + t.member * self.members + laplacian + more
+        return t.call + self.reading + t.member * self.members + laplacian + more
 
     def by_columns(self) -> float:
         """A Hessian by a product a column, which is read and not multiplied."""
@@ -113,7 +114,7 @@ class Shape:
         listed = t.listed * self.members + t.looked_at * looked_at
         entry = t.strided if self.data.X.flags.f_contiguous else t.pair_entry
         pair = t.active_pair + entry * d + t.pair_square * d * d
-        return listed + active_pairs * pair + t.matrix * d * d
+        return t.call + listed + active_pairs * pair + t.matrix * d * d
 
     def by_sweep(self, terms: int) -> float:
         """A Hessian by a sweep: each member is read twice, asks the tree once, and enters it for each term."""
@@ -122,7 +123,7 @@ class Shape:
         counted = terms * (t.swept_term * self.members + t.pair * sums.counted)
         node = t.swept_entry * d * sums.asked + (t.missed + t.missed_entry * d) * sums.missed
         tree = 0.5 * (1 + terms) * node
-        return sorted_ + counted + tree + (self.members * t.square + t.matrix) * d * d
+        return t.call + sorted_ + counted + tree + (self.members * t.square + t.matrix) * d * d
 
 
 def hessian_cost(data: RankingData, loss: Loss, tuning: Tuning = Tuning()) -> float:

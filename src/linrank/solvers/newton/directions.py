@@ -75,7 +75,7 @@ class CurvatureMemory:
         if self.last is not None:
             s, y = here[0] - self.last[0], here[1] - self.last[1]
             if float(s @ y) >= 0 and np.any(s):  # 0: the loss is flat there, which tells as much
-                secants = (*secants, Secant(s, y))[-most:]
+                secants = (*secants, Secant(s, y))[max(len(secants) + 1 - most, 0) :]
         return replace(self, last=here, secants=secants)
 
     def precondition(self, r: FloatArray) -> FloatArray:
@@ -102,7 +102,6 @@ class Directions:
 
     hessian: str = "auto"
     rounded: bool = True
-    tuning: Tuning = TUNING
 
     def next(self, point: Point, memory: CurvatureMemory, sample: bool = False) -> tuple[Direction, CurvatureMemory]:
         """An approximate solution of H d = -gradient; `sample`: of the rows, so that a Hessian is cheap."""
@@ -111,7 +110,7 @@ class Directions:
             return self._exact(point)
         memory = memory.factorised(point.objective.penalty.curvature)
         if memory.factor is not None:
-            return self._with_factor(point, memory.noted(point, self.tuning.memory), cost)
+            return self._with_factor(point, memory.noted(point, TUNING.memory), cost)
         if cost is None:
             return self._solved(point, memory)
         limit = 0 if sample else max(1, int(cost - memory.earlier))
@@ -121,8 +120,8 @@ class Directions:
     def _with_factor(
         self, point: Point, memory: CurvatureMemory, cost: float | None
     ) -> tuple[Direction, CurvatureMemory]:
-        price = self.tuning.price if cost is None else cost
-        if memory.steps >= self.tuning.renewal * price:
+        price = TUNING.price if cost is None else cost
+        if memory.steps >= TUNING.renewal * price:
             return self._solved(point, replace(memory, steps=0)) if cost is None else self._exact(point)
         d = corrected(memory.precondition, memory.secants, memory.c, -point.gradient)
         return Direction(d, False), replace(memory, steps=memory.steps + 1)
@@ -131,7 +130,7 @@ class Directions:
         memory = CurvatureMemory(point.risk_hessian()).factorised(point.objective.penalty.curvature)
         if memory.factor is None:
             return self._solved(point, memory)
-        memory = memory.noted(point, self.tuning.memory)
+        memory = memory.noted(point, TUNING.memory)
         return Direction(-memory.precondition(point.gradient), True), memory
 
     def _solved(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
@@ -144,7 +143,7 @@ class Directions:
         x, z = np.zeros_like(r), memory.precondition(r)
         p, rz = z, float(r @ z)
         # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
-        goal, plain_goal = self.tuning.forcing**2 * rz, self.tuning.forcing**2 * float(r @ r)
+        goal, plain_goal = TUNING.forcing**2 * rz, TUNING.forcing**2 * float(r @ r)
         for n in range(1, limit + 1):
             Hp = point.hessian_product(p, exact=not self.rounded)
             curvature = float(p @ Hp)
