@@ -128,11 +128,9 @@ class Point:
     @property
     def sound(self) -> bool:
         """Whether there are numbers, and digits left in them: no loss is negative but by rounding."""
-        return bool(
-            np.isfinite(self.value)
-            and np.all(np.isfinite(self.gradient))
-            and self.risk >= -LEAST * self.objective.value_at_zero - self.risk_rounding - self.error
-        )
+        if not np.isfinite(self.value) or not np.all(np.isfinite(self.gradient)):
+            return False
+        return self.risk >= 0 or -self.risk <= LEAST * self.objective.value_at_zero + self.risk_rounding + self.error
 
     @cached_property
     def gradient(self) -> FloatArray:
