@@ -147,8 +147,8 @@ def ways() -> list[dict[str, object]]:
         s = data.X[block.row] @ (np.random.default_rng(1).standard_normal(d) / np.sqrt(d))
         try:
             hessian.TUNING = hessian.Tuning(1e9, 1e9)
-            by_pairs = lambda: hessian.half_hessian(data.X, None, s, block, steps, work)
-            by_sweep = lambda: hessian.by_sweep(data.X, None, s, block, steps, work)
+            by_pairs = lambda: hessian.half_hessian(data.X, np.ones(d), s, block, steps, work)
+            by_sweep = lambda: hessian.by_sweep(data.X, np.ones(d), s, block, steps, work)
             found = hessian.active_pairs(s, d, block, steps, work).h.size / block.n_members
             times = best_times({"pairs": by_pairs, "sweep": by_sweep}, 5)
         finally:
