@@ -116,7 +116,7 @@ def test_public_names():
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
         "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "io", "labels", "load", "losses", "metrics",
-        "model_selection", "read_svmlight", "save", "solvers", "summation", "testing", "write_svmlight",
+        "model_selection", "penalties", "read_svmlight", "save", "solvers", "summation", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

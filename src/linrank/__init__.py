@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import engines, io, losses, metrics, model_selection, solvers, summation, testing
+    from . import engines, io, losses, metrics, model_selection, penalties, solvers, summation, testing
     from ._classifier import AUCClassifier
     from ._cv import LinearRankerCV
     from ._data import RankingData
@@ -54,6 +54,7 @@ __all__ = [
     "losses",
     "metrics",
     "model_selection",
+    "penalties",
     "read_svmlight",
     "save",
     "solvers",
@@ -85,7 +86,7 @@ _HOMES = {
     "save": ".io.model",
     "write_svmlight": ".io.write",
 }
-_MODULES = ("engines", "io", "losses", "metrics", "model_selection", "solvers", "summation", "testing")
+_MODULES = ("engines", "io", "losses", "metrics", "model_selection", "penalties", "solvers", "summation", "testing")
 
 
 def __getattr__(name: str) -> Any:
