@@ -29,8 +29,8 @@ class State:
 S = TypeVar("S", bound=State)
 
 
-class Method(Protocol[S]):
-    """A method: what the loop asks of it."""
+class Steps(Protocol[S]):
+    """What the loop asks of a method once it has begun."""
 
     @property
     def max_iter(self) -> int:
@@ -40,14 +40,18 @@ class Method(Protocol[S]):
     def stall(self) -> int:
         """Iterations without any gain after which rounding is to blame."""
 
-    def begin(self, objective: Objective, start: FloatArray | Solution | None) -> S:
-        """The first state: at given weights, an earlier solution, or zero."""
-
     def step(self, state: S) -> S:
         """The next state."""
 
     def converged(self, state: S) -> bool:
         """Whether to end."""
+
+
+class Method(Steps[S], Protocol[S]):
+    """A method, from its first state to what it leaves."""
+
+    def begin(self, objective: Objective, start: FloatArray | Solution | None) -> S:
+        """The first state: at given weights, an earlier solution, or zero."""
 
     def left(self, state: S) -> Any:
         """What a start from the solution can use."""
@@ -71,7 +75,7 @@ def iterate(
     return Solution(best.w, best.value, best.gap, run.status, run.history, method.left(run.state))
 
 
-def drive(method: Method[S], state: S, callback: Callback | None = None, begin: float | None = None) -> Run:
+def drive(method: Steps[S], state: S, callback: Callback | None = None, begin: float | None = None) -> Run:
     """Take steps from a state until they have converged, stall or are too many; the clock runs from `begin`."""
     since = time.perf_counter() if begin is None else begin
     history: list[Iteration] = []

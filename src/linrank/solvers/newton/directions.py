@@ -1,4 +1,4 @@
-"""Newton directions for smooth objectives, as values: `next_direction(point, memory) -> direction, memory`.
+"""Newton directions for smooth objectives, as values: `Directions.next(point, memory) -> direction, memory`.
 
 Whether to rent or to buy: without a factor, directions come from conjugate gradients on Hessian products; an exact
 Hessian costs as much as some of these, and is built once so many have been made. Its Cholesky factor, corrected by the

@@ -30,7 +30,7 @@ class Tuning:
     #: Rows of the samples on which a start from zero begins, and how many of them a feature needs to be told apart.
     samples: tuple[int, ...] = (5_000, 25_000)
     rows_a_feature: int = 20
-    #: The gap to which it is solved, relative to f(0).
+    #: The gap to which they are solved, relative to f(0).
     rough: float = 1e-3
 
 
@@ -92,11 +92,11 @@ class Newton:
     def minimise(
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
     ) -> Solution:
-        """Minimise from `start`: weights or an earlier solution; from zero, over a sample of the rows first."""
+        """Minimise from `start`: weights or an earlier solution; from zero, over samples of the rows first."""
         return iterate(self, objective, start, callback)
 
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Iterate:
-        """At weights given, at an earlier solution, or at that of a sample of the rows."""
+        """At weights given, at an earlier solution, or at that of samples of the rows."""
         warm = start.state if isinstance(start, Solution) and isinstance(start.state, WarmStart) else WarmStart()
         w = start.w if isinstance(start, Solution) else start
         target = self.tol * objective.value_at_zero
@@ -141,10 +141,6 @@ class OnSample:
         """As on all rows."""
         return self.method.max_iter
 
-    def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Iterate:
-        """As on all rows."""
-        return self.method.begin(objective, start)
-
     def step(self, state: Iterate) -> Iterate:
         """As on all rows, but Hessians are cheap."""
         return _next(_refined(state), Directions(self.method.hessian, self.method.rounded), sample=True)
@@ -153,10 +149,6 @@ class OnSample:
         """Whether there is less to gain than a sample can tell."""
         little = state.left_to_gain <= 0.1 * state.target and state.smoothing <= 0.5 * state.target
         return state.best.gap <= state.target or little
-
-    def left(self, state: Iterate) -> WarmStart:
-        """As on all rows."""
-        return self.method.left(state)
 
 
 def _first(objective: Objective, w: FloatArray, warm: WarmStart, target: float) -> Iterate:
