@@ -3,7 +3,7 @@
     # machine: AMD EPYC, 2 cores
     # versions: linrank 0.1.0, Python 3.11.7, numpy 2.4.6, ...
     # date: 2026-11-18
-    # sources: kernels/**/*.py rankers.py
+    # sources: kernels/**/*.py objective.py
     # hash: 1f0c...            of those files of src/linrank as they were; "unknown" is older than this header
 
 A figure is old when the sources have changed since: `stale` lists those. Nothing here needs the library.
@@ -33,14 +33,14 @@ PACKAGES = ("linrank", "numpy", "scipy", "numba", "scikit-learn")
 
 #: Sources that many questions share: everything, what an evaluation of a loss runs through, and what a fit does.
 ALL = ("**/*.py",)
-LOSS = ("kernels/**/*.py", "losses/**/*.py", "_work.py")
+LOSS = ("kernels/**/*.py", "data/active.py", "data/ordering.py", "losses/**/*.py", "_work.py")
 FIT = (
     *(*LOSS, "engines/**/*.py", "solvers/**/*.py"),
-    *("_objective.py", "_parts.py", "penalties.py", "rankers.py"),
+    *("objective.py", "data/parts.py", "penalties.py", "rankers/linear.py"),
 )
 STOCHASTIC = (
     *(f"kernels/{name}.py" for name in ("_jit", "random", "sampling", "stochastic")),
-    *("solvers/_samplers.py", "solvers/stochastic.py", "_descend.py", "_sgd.py"),
+    *("stochastic/**/*.py", "rankers/sgd.py"),
 )
 
 

@@ -14,7 +14,7 @@ KERNELS = Path(__file__).parent.parent / "src" / "linrank" / "kernels"
 # lives in a folder named by the kernels' contents.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # or scikit-learn leaves out one of its checks
 if "NUMBA_CACHE_DIR" not in os.environ:
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(KERNELS.glob("*.py")))).hexdigest()
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(KERNELS.rglob("*.py")))).hexdigest()
     os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"linrank-numba-{digest[:16]}")
 
 from hypothesis import settings  # noqa: E402

@@ -17,9 +17,10 @@ from linrank import (
     RankingData,
     SGDRanker,
 )
-from linrank._defaults import STRENGTH, WrongPairs, all_in_order, choose_scale
+from linrank.defaults import STRENGTH, all_in_order, choose_scale
 from linrank.engines import Facts, LocalEngine
 from linrank.losses import LOSSES
+from linrank.losses.wrong_pairs import WrongPairs
 from linrank.metrics import pairwise_accuracy
 from linrank.testing import enumerate_pairs, loss_at, make_ranking, naive_accuracy
 from strategies import problems

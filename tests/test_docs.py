@@ -62,7 +62,11 @@ def test_examples_run(example):
 def test_docstring_examples():
     import doctest
 
-    from linrank import _classifier, _labels, _scaling, _sgd, rankers
+    from linrank.data import labels as _labels
+    from linrank.rankers.linear import classifier as _classifier
+    from linrank.rankers.linear import linear as rankers
+    from linrank.rankers.linear import scaler as _scaling
+    from linrank.rankers.linear import sgd as _sgd
 
     for module in (rankers, _classifier, _labels, _scaling, _sgd):
         assert doctest.testmod(module).failed == 0

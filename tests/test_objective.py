@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from linrank import RankingData
-from linrank._defaults import choose_scale
-from linrank._objective import Objective
+from linrank.defaults import choose_scale
 from linrank.engines import LocalEngine
 from linrank.losses import LOSSES, Hinge, HuberHinge, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.testing import loss_at, make_ranking
 from products import ProductsEngine, dot, transpose_dot

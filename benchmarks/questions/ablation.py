@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linrank import RankingData, _objective
+from linrank import RankingData, objective
 from linrank.engines import LocalEngine
 from linrank.engines.local import overflow_ignored
 from linrank.losses import LOSSES
@@ -40,7 +40,7 @@ RULES: dict[str, tuple[Any, str, str | None, Any]] = {
     "a factor is renewed": (directions, "TUNING", "renewal", float(NEVER)),
     "residual 0.1, not 0.3": (directions, "TUNING", "forcing", 0.3),
     "line search to slope 0.3, not 0.75": (line_search, "FLAT", None, 0.75),
-    "scores computed anew": (_objective, "REFRESH", None, NEVER),
+    "scores computed anew": (objective, "REFRESH", None, NEVER),
 }
 #: Rules that were taken away, each from a method that had all others: time without it over time with it, in the
 #: geometric mean over all tasks, and in that of the class with the largest loss.
@@ -115,8 +115,7 @@ def fit(data: RankingData, loss: str, alphas: tuple[float, ...], rule: str | Non
     solution = None
     with LocalEngine(data) as engine, overflow_ignored(), without(rule):
         for alpha in alphas:
-            objective = _objective.Objective(engine, LOSSES[loss], Ridge(alpha))
-            solution = Newton().minimise(objective, solution)
+            solution = Newton().minimise(objective.Objective(engine, LOSSES[loss], Ridge(alpha)), solution)
     assert solution is not None
     return solution
 

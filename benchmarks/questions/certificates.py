@@ -20,10 +20,10 @@ from unittest import mock
 
 import numpy as np
 
-from linrank._objective import Objective
+from linrank.data import active
 from linrank.engines import LocalEngine
-from linrank.kernels import active
 from linrank.losses import LOSSES, Loss
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, ConjugateGradients, Newton, Solution, Solver, Status, Tron
 from linrank.solvers.newton import method

@@ -1,4 +1,4 @@
-"""Where one kernel overtakes another, counting (hinge) and summing (squared hinge, logistic): kernels/active.py."""
+"""Where one kernel overtakes another, counting (hinge) and summing (squared hinge, logistic): data/active.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluate import Evaluator
 from linrank import RankingData
-from linrank.kernels import active
+from linrank.data import active
 from linrank.losses import Hinge, Logistic, Loss, SquaredHinge
 from measure import best_times, few, quick
 from results import LOSS, report

@@ -20,7 +20,7 @@ from measure import few, quick
 from problems import Problem, folder, letor, load, torgo
 from results import FIT, report
 
-SOURCES = (*FIT, "_defaults.py", "_sgd.py", "_descend.py")
+SOURCES = (*FIT, "defaults.py", "stochastic/**/*.py", "rankers/sgd.py")
 LOSSES = ("squared_hinge", "hinge", "logistic")
 #: alphas of the grid, in units of V / rows.
 GRID = 10.0 ** np.arange(-2.5, 2.6, 2.5 if quick() else 0.25)

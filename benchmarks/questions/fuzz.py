@@ -40,25 +40,26 @@ import scipy.sparse as sp
 
 from evaluate import evaluate_all
 from linrank import AUCClassifier, LinearRanker, LinearRankerCV, LinrankError, RankingData, SGDRanker
-from linrank._checkpoint import MAGIC
 from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
-from linrank.io import Dataset, Model, iter_svmlight, read, read_model, read_svmlight, write_csv, write_parquet
+from linrank.io import (
+    Dataset,
+    Model,
+    iter_svmlight,
+    read,
+    read_model,
+    read_svmlight,
+    write_csv,
+    write_parquet,
+)
 from linrank.io import write_svmlight as write_lines
 from linrank.io._document import dumps, loads
 from linrank.io.tables import EMPTY
 from linrank.losses import Hinge
+from linrank.stochastic.checkpoint import MAGIC
 from linrank.testing import enumerate_pairs, make_ranking, naive_hinge, naive_svmlight
 from measure import quick, report
 
-SOURCES = (
-    "io/**/*.py",
-    "kernels/svmlight.py",
-    "kernels/text.py",
-    "kernels/decimal.py",
-    "_checkpoint.py",
-    "_stream.py",
-    "_data.py",
-)
+SOURCES = ("io/**/*.py", "kernels/text/**/*.py", "stochastic/checkpoint.py", "stochastic/stream.py", "data/**/*.py")
 INPUTS, QUICK_INPUTS = 1_000_000, 4_000
 LONGEST_WAIT = 30  # seconds after which an input counts as a hang
 ROUND_TRIPS = 16  # one in so many answers is written and read again

@@ -12,7 +12,7 @@ import numpy as np
 from contest import columns, contest, ratio
 from evaluate import Evaluator
 from linrank import LinearRanker, RankingData
-from linrank.kernels import active
+from linrank.data import active
 from linrank.losses import Logistic, LogisticErfc
 from linrank.testing import make_ranking
 from measure import best_times, exponent, few, quick

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from linrank import RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.engines.local import overflow_ignored
 from linrank.losses import Hinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, Newton
 from linrank.solvers.newton.method import Iterate

@@ -6,9 +6,9 @@ import numpy as np
 
 from evaluate import Evaluator
 from linrank import RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle
 from linrank.testing import PairHinge

@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from linrank import ConvergenceWarning, LinearRanker, LinearRankerCV, RankingData, metrics
-from linrank._objective import Objective
+from linrank.data import active
 from linrank.engines import LocalEngine
-from linrank.kernels import active
 from linrank.losses import Logistic, LogisticErfc
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import ConjugateGradients, Newton
 from measure import few

@@ -14,7 +14,7 @@ from linrank.io import iter_svmlight
 from measure import PeakMemory, best_times, in_fresh_process, quick
 from results import report
 
-SOURCES = ("kernels/svmlight.py", "kernels/text.py", "kernels/decimal.py", "io/**/*.py")
+SOURCES = ("kernels/text/**/*.py", "io/**/*.py")
 
 
 def letor(n_rows: int, n_features: int = 46) -> bytes:

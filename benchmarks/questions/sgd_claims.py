@@ -9,7 +9,7 @@ from numba import njit
 from sklearn.preprocessing import PolynomialFeatures
 
 from linrank import RankingData, SGDRanker
-from linrank.solvers._samplers import make_sampler
+from linrank.stochastic.samplers import make_sampler
 from questions._letor import ALPHAS
 from questions.sgd_letor import Make, compare
 from results import STOCHASTIC, report

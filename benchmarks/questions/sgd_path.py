@@ -9,10 +9,10 @@ import numpy as np
 
 from evaluate import evaluate_all
 from linrank import LinearRanker, RankingData
-from linrank._descend import Run
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge
-from linrank.solvers.stochastic import RULES, StepRule
+from linrank.stochastic.descent import RULES, StepRule
+from linrank.stochastic.run import Run
 from measure import few, quick
 from questions._letor import ALPHAS, choose, folds
 from results import STOCHASTIC, report

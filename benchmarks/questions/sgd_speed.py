@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
 
 from linrank import RankingData, SGDRanker
-from linrank._descend import Run
-from linrank.solvers._samplers import SAMPLINGS, make_sampler
-from linrank.solvers.stochastic import RULES, StepRule
+from linrank.stochastic.descent import RULES, StepRule
+from linrank.stochastic.run import Run
+from linrank.stochastic.samplers import SAMPLINGS, make_sampler
 from measure import best_times, few, quick
 from opponents import sofia_ml
 from problems import Problem, load, standardised

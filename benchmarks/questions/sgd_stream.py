@@ -13,7 +13,7 @@ from linrank import SGDRanker
 from measure import PeakMemory, in_fresh_process, quick
 from results import STOCHASTIC, report
 
-SOURCES = (*STOCHASTIC, "_stream.py", "_checkpoint.py")
+SOURCES = STOCHASTIC
 
 D, PER_QUERY, CHUNK_ROWS = 100, 120, 50_000
 BYTES = 2 * 2**30

@@ -14,7 +14,7 @@ from linrank.testing import make_ranking
 from measure import best_times, few
 from results import report
 
-SOURCES = ("__init__.py", "cli/**/*.py", "io/**/*.py", "kernels/**/*.py", "_predictor.py")
+SOURCES = ("__init__.py", "cli/**/*.py", "io/**/*.py", "kernels/**/*.py", "rankers/predictor.py")
 
 MAIN = "from linrank.cli import main; main()"
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from evaluate import dot
 from linrank import RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.testing import make_ranking
 from measure import best_times, quick

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from linrank import RankingData
-from linrank._objective import Objective
-from linrank._parts import split_queries
+from linrank.data.parts import split_queries
 from linrank.engines import LocalEngine, SumEngine
 from linrank.losses import LOSSES
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import SOLVERS
 from linrank.testing import CountingEngine

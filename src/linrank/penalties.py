@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from ._preferences import FloatArray
+from ._typing import FloatArray
 
 __all__ = ["Penalty", "Ridge"]
 

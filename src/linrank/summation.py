@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcinv
 
 from ._errors import DataError, ParameterError
-from ._preferences import FloatArray
+from ._typing import FloatArray
 from .kernels import erfc as kernels
 
 __all__ = ["Parameters", "erfc_sums", "gauss_sums", "parameters"]

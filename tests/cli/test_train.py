@@ -19,8 +19,8 @@ from linrank.losses import LOSSES
 from linrank.metrics._conventions import PRESETS, TIES
 from linrank.metrics._pairs import TIE_VALUE
 from linrank.solvers import SOLVERS
-from linrank.solvers._samplers import SAMPLINGS
-from linrank.solvers.stochastic import LOSS_NAMES, RULES
+from linrank.stochastic.descent import LOSS_NAMES, RULES
+from linrank.stochastic.samplers import SAMPLINGS
 
 pytestmark = pytest.mark.smoke
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linrank import RankingData, _parts
-from linrank._parts import split_queries
+from linrank import RankingData
+from linrank.data import parts
+from linrank.data.parts import split_queries
 from linrank.engines import LocalEngine, SumEngine
 from linrank.losses import LOSSES
 from linrank.testing import CountingEngine, check_engine, engine_cases, make_ranking
@@ -47,7 +48,7 @@ def test_sum_of_parts_that_work_at_once():
     "make", [LocalEngine, sum_of(2), sum_of(7), sum_of_sums], ids=["local", "2 parts", "7 parts", "sums"]
 )
 def test_samples_are_the_same_where_they_would_be_too_large(make, n_bytes, monkeypatch):
-    monkeypatch.setattr(_parts, "MAX_BYTES", n_bytes)
+    monkeypatch.setattr(parts, "MAX_BYTES", n_bytes)
     check_engine(make, cases=["thousands of queries", "stored as CSR with long indices", "row weights"])
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from linrank import RankingData
-from linrank._parts import split_queries
+from linrank.data.parts import split_queries
 from linrank.engines import Columns, Facts, LocalEngine
 from linrank.testing import make_ranking
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linrank import DataError, LinearRanker, LinrankError, RankingData, _rankings
+from linrank import DataError, LinearRanker, LinrankError, RankingData
+from linrank.data import preferences as _rankings
 from linrank.engines import LocalEngine, local, matrix
 from linrank.losses import LOSSES
 from linrank.testing import make_ranking

@@ -10,11 +10,11 @@ import pytest
 from pipe_engine import PipeEngine
 
 from linrank import DataError, ParameterError, RankingData
-from linrank._defaults import choose_scale
-from linrank._objective import Objective
-from linrank._parts import split_queries
+from linrank.data.parts import split_queries
+from linrank.defaults import choose_scale
 from linrank.engines import LocalEngine, SumEngine
 from linrank.losses import LOSSES, Hinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import SOLVERS, Newton
 from linrank.testing import check_engine, make_ranking

@@ -11,11 +11,11 @@ import pytest
 import scipy.sparse as sp
 
 from linrank import DataError, LinrankError, RankingData
-from linrank._defaults import choose_scale
-from linrank._objective import Objective
-from linrank._parts import split_queries
+from linrank.data.parts import split_queries
+from linrank.defaults import choose_scale
 from linrank.engines import Facts, LocalEngine, SumEngine
 from linrank.losses import LOSSES, Hinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import SOLVERS, Newton
 from linrank.testing import CountingEngine, make_ranking
@@ -151,7 +151,7 @@ class Slow(Hinge):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interrupt_while_parts_work_at_once(n_jobs, monkeypatch):
-    monkeypatch.setattr("linrank._rankings.BLOCK_MEMBERS", 20)  # a hundred blocks a part
+    monkeypatch.setattr("linrank.data.preferences.BLOCK_MEMBERS", 20)  # a hundred blocks a part
     X, y, qid = make_ranking(4000, 3, 200, 3)
     parts = [LocalEngine(part, n_jobs) for part in split_queries(RankingData(X, y, qid), 2)]
     Slow.seen.clear()

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linrank._data import make_preferences
 from linrank._errors import NoPairsError
 from linrank._work import Work
-from linrank.kernels import active, counting
+from linrank.data import active
+from linrank.data.ranking_data import make_preferences
+from linrank.kernels import counting
 from linrank.testing import enumerate_pairs, naive_counts
 from strategies import Problem, problems
 

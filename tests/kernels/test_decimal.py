@@ -10,10 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linrank.kernels.text.blocks.decimal import (
+    FLOAT,
+    HARD,
+    HUGE,
+    NAN,
+    NONE,
+    SMALLEST_Q,
+    _leading_bits,
+    number,
+    scaled,
+)
 
 from linrank.io._lines import nearest_single
 from linrank.io._numbers import shortened
-from linrank.kernels.decimal import FLOAT, HARD, HUGE, NAN, NONE, SMALLEST_Q, _leading_bits, number, scaled
 
 pytestmark = pytest.mark.kernels
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linrank._data import make_preferences
 from linrank._errors import NoPairsError
+from linrank.data.ranking_data import make_preferences
 from linrank.kernels import parts
 from strategies import problems
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from linrank._work import Work
-from linrank.kernels import active
+from linrank.data import active
 
 
 def test_tree_agrees_with_sorting_on_millions_of_rows(monkeypatch):

@@ -55,8 +55,8 @@ def test_no_compiled_kernel_returns_a_class_or_an_array(tmp_path):
     (tmp_path / "x.txt").write_text("1 qid:1 1:2\n0 qid:1 1:1\n")
     read_svmlight(tmp_path / "x.txt", dense=True)
     seen = set()
-    for module in pkgutil.iter_modules([str(FOLDER)]):
-        for name, function in vars(importlib.import_module(f"linrank.kernels.{module.name}")).items():
+    for module in pkgutil.walk_packages([str(FOLDER)], "linrank.kernels."):
+        for name, function in vars(importlib.import_module(module.name)).items():
             for signature in getattr(function, "nopython_signatures", ()):
                 inlined = function.targetoptions.get("forceinline")
                 assert inlined or returned(signature.return_type), f"{name} returns {signature.return_type}"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import erfc
 
 from linrank import LinearRanker, NoPairsError, ParameterError, RankingData
-from linrank.kernels import active, logistic
+from linrank.data import active
+from linrank.kernels import logistic
 from linrank.losses import Logistic, LogisticErfc, logistic_erfc
 from linrank.losses.logistic_erfc import A
 from linrank.testing import check_loss, enumerate_pairs, loss_at, make_ranking, naive_laplacian, naive_loss

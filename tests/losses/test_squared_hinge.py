@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linrank import NoPairsError, RankingData
-from linrank.kernels import active
+from linrank.data import active
 from linrank.losses import HuberHinge, SquaredHinge
 from linrank.testing import check_loss, enumerate_pairs, loss_at, make_ranking, naive_laplacian, naive_loss
 from strategies import problems

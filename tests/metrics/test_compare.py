@@ -105,7 +105,7 @@ def test_two_levels_are_delong(seed):
 
 @given(seed=st.integers(0, 2**32 - 1), tie=st.sampled_from([0.0, 0.5, 1.0]), kind=st.sampled_from(["full", "chain"]))
 def test_influences_pair_by_pair(seed, tie, kind):
-    from linrank._data import make_preferences
+    from linrank.data.ranking_data import make_preferences
     from linrank.testing import enumerate_pairs
 
     rng = np.random.default_rng(seed)

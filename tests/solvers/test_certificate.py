@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from linrank import RankingData
-from linrank._objective import Objective
+from linrank.data import active
 from linrank.engines import LocalEngine
 from linrank.engines.local import overflow_ignored
-from linrank.kernels import active
 from linrank.losses import LOSSES, Hinge, LogisticErfc, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers.certificate import Bounds, Certificate, bounds
 from linrank.solvers.newton.smoothing import Smoothed

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from linrank import LinearRanker, ParameterError, RankingData
-from linrank._objective import REFRESH, Objective
 from linrank.losses import LOSSES
+from linrank.objective import REFRESH, Objective
 from linrank.penalties import Ridge
 from linrank.solvers import ConjugateGradients, Newton, Status
 from linrank.testing import make_ranking

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from linrank import RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Newton, Solution, Status
 from linrank.solvers.newton import directions

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.engines.local import overflow_ignored
 from linrank.losses import LOSSES, Hinge, Logistic, LogisticErfc, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, ConjugateGradients, Newton, Status, Tron
 from linrank.testing import NaiveObjective, enumerate_pairs, make_ranking, naive_phi, random_problem

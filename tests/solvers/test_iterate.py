@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from linrank import ParameterError, RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge, Logistic, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, ConjugateGradients, Iteration, Newton, Solution, Status, Tron
 from linrank.solvers.certificate import Bounds, Certificate

@@ -9,10 +9,10 @@ from scipy.optimize import minimize
 from sklearn.svm import LinearSVC
 
 from linrank import LinearRanker, ParameterError, RankingData
-from linrank._objective import Objective
+from linrank.data import active
 from linrank.engines import LocalEngine, matrix
-from linrank.kernels import active
 from linrank.losses import Hinge, HuberHinge, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, Newton, Status
 from linrank.testing import enumerate_pairs, make_ranking

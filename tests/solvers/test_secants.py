@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from linrank import RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers.newton.directions import TUNING, CurvatureMemory
 from linrank.solvers.newton.secants import Secant, corrected

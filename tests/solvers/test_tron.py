@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from linrank import LinearRanker, ParameterError, RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Newton, Status, Tron, tron
 from linrank.testing import make_ranking

@@ -6,9 +6,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ..metrics import pairwise_accuracy
-from ..rankers import LinearRanker
+from ..rankers.linear import LinearRanker
 from ._report import can_print
 
 WIDTH = 24  # cells of the longest bar

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._checks import encode_queries
-from .._data import make_preferences
 from .._errors import NoPairsError
+from ..data.queries import encode_queries
+from ..data.ranking_data import make_preferences
 from ..io import Dataset
 from ._report import size
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from .._errors import DataError, ParameterError
 from .._files import replacing
-from .._missing import replace_missing
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.missing import replace_missing
 from ..engines.matrix import predict
 from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns

@@ -10,9 +10,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data import check_preferences
 from .._errors import DataError, NoPairsError
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.ranking_data import check_preferences
 from ..io import Dataset
 from ..metrics import Metric, parse
 from ..metrics._names import LISTWISE, OVER_PREFERENCES

@@ -8,12 +8,12 @@ from typing import Any
 import click
 import numpy as np
 
-from .._defaults import ALL_IN_ORDER, ALMOST_ALL
-from .._sgd import SGDRanker
+from ..defaults import ALL_IN_ORDER, ALMOST_ALL
 from ..io import Dataset
 from ..io._document import dumps
 from ..io._model import FACTS, Model
-from ..rankers import LinearRanker
+from ..rankers.linear import LinearRanker
+from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading
 from ._training import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse

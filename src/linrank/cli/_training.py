@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from .._errors import DataError, ParameterError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ..io import Dataset
 from ..io._numbers import number
 from ..io._streams import text_lines

@@ -60,7 +60,7 @@ def _write_per_query(path: str, metrics: list[Metric], scored: Scored) -> None:
     import io
     import math
 
-    from ..io.dataset import utf8
+    from ..data.dataset import utf8
     from ._files import writing
     from ._judge import value_of
 

@@ -10,7 +10,7 @@ import click
 from ._options import TARGETS, Reading, json_option, reading_options
 
 if TYPE_CHECKING:
-    from .._preferences import FloatArray
+    from .._typing import FloatArray
     from ..export import LinearFunction, Options, Target, Verification
     from ._files import Loaded
 

@@ -75,8 +75,8 @@ def _inspect_model(file: str, top: int, as_json: bool) -> None:
 def _show_weights(out: Any, names: list[str], weights: Any, effect: Any, order: Any, scaled: bool) -> None:
     import numpy as np
 
-    from .._explanation import shortened
     from .._text import printable
+    from ..rankers.explanation import shortened
     from . import _report
 
     largest = np.abs(effect).max(initial=0.0) or 1.0

@@ -6,15 +6,7 @@ from typing import Any
 
 import click
 
-from ._options import (
-    Exact,
-    Reading,
-    Verbosity,
-    exact_options,
-    json_option,
-    reading_options,
-    verbosity_options,
-)
+from ._options import Exact, Reading, Verbosity, exact_options, json_option, reading_options, verbosity_options
 
 
 @click.command(short_help="Choose alpha by cross-validation.")
@@ -56,7 +48,7 @@ def tune(
       linrank tune train.txt -o model.json
       linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --json
     """  # fmt: skip
-    from .._cv import LinearRankerCV
+    from ..rankers.cv import LinearRankerCV
     from . import _report
     from ._files import check_early
     from ._trainer import read_training_data, write_model

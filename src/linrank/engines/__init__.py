@@ -1,6 +1,6 @@
 """Where rows live and work runs: `base` is the contract, `open` chooses."""
 
-from .._parts import split_queries
+from ..data.parts import split_queries
 from .base import Columns, Engine, Evaluation, Facts, Scores
 from .local import LocalEngine
 from .open import open_engine

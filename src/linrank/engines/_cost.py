@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .._data import RankingData
 from .._once import cached_property
-from ..kernels import active
+from ..data import active
+from ..data.ranking_data import RankingData
 from ..kernels.pairs import work_sums
 from ..losses import Loss
 from ..losses._base import Steps

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._data import RankingData
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.ranking_data import RankingData
 
 EPS = float(np.finfo(np.float64).eps)
 

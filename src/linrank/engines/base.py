@@ -16,12 +16,12 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ..losses import Loss, Sums
 from ._facts import Columns, Facts
 
 if TYPE_CHECKING:
-    from .._data import RankingData
+    from ..data.ranking_data import RankingData
 
 __all__ = ["Columns", "Engine", "Evaluation", "Facts", "Scores"]
 

@@ -14,11 +14,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._preferences import FloatArray, IntArray, Rankings
+from .._typing import FloatArray, IntArray
 from .._work import Work
-from ..kernels import active, differences, smooth
+from ..data import active
+from ..data.ordering import group_rows, order_within
+from ..data.rankings import Rankings
+from ..kernels import differences, smooth
 from ..kernels._vector import ROW_LANES
-from ..kernels.ordering import group_rows, order_within
 from ..losses import Curvature
 from ..losses._base import Steps
 

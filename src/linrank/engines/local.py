@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._data import RankingData
 from .._errors import DataError, LinrankError, ParameterError
 from .._once import cached_property
-from .._parts import draw
-from .._preferences import FloatArray, Rankings
 from .._threads import count_threads, give_up_if_stopped, one_blas_thread
+from .._typing import FloatArray
 from .._work import WorkPool
+from ..data.parts import draw
+from ..data.ranking_data import RankingData
+from ..data.rankings import Rankings
 from ..kernels.hinge import gather, scatter_add
 from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums

@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._data import RankingData
 from .._errors import DataError
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.ranking_data import RankingData
 from ..kernels import products
 from ..kernels import scores as row_scores
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._data import RankingData
+from ..data.ranking_data import RankingData
 from .local import LocalEngine
 
 

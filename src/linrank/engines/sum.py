@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .._data import RankingData
 from .._errors import DataError
 from .._once import cached_property
-from .._parts import within_limit
-from .._preferences import FloatArray
 from .._threads import give_up_if_stopped, one_blas_thread
+from .._typing import FloatArray
+from ..data.parts import within_limit
+from ..data.ranking_data import RankingData
 from ..losses import Loss, Sums
 from ..losses._base import add_sums
 from ._facts import Columns, Facts

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError
-from .._preferences import FloatArray
 from .._text import printable
+from .._typing import FloatArray
 
 SHOWN = 8  # means that a warning lists
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._checks import check_choice
 from .._errors import ParameterError
+from ..data.checks import check_choice
 
 #: The feature that holds the offset where a target has no place for it.
 OFFSET = "linrank_offset"

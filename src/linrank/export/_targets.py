@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .._preferences import FloatArray
-from . import elasticsearch, liblinear, onnx, python, ranklib, solr, sql, svmrank, vespa
+from .._typing import FloatArray
+from . import (
+    elasticsearch,
+    liblinear,
+    onnx,
+    python,
+    ranklib,
+    solr,
+    sql,
+    svmrank,
+    vespa,
+)
 from ._function import LinearFunction
 from ._options import Options
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import LinrankError
-from .._missing import fill_missing
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.missing import fill_missing
 from ._function import LinearFunction
 from ._targets import Target
 

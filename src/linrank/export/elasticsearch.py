@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ._function import LinearFunction, check_name
 from ._options import OFFSET, Options
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import __version__
 from .._errors import LinrankError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ._function import LinearFunction
 from ._options import Options
 

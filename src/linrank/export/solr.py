@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ._function import LinearFunction, check_name
 from ._options import OFFSET, Options
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._errors import DataError, ParameterError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ._function import LinearFunction, number, refuse_repeated
 from ._options import Options
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ._function import LinearFunction, number
 from ._options import Options
 

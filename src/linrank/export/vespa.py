@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._errors import DataError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ._function import LinearFunction, check_name, number
 from ._options import Options
 

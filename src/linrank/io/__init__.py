@@ -1,9 +1,9 @@
 """Data in, models out."""
 
+from ..data.dataset import Comments, Dataset
 from ._beside import has_side_files
 from ._columns import GUESSES
 from ._csv import write_csv
-from .dataset import Comments, Dataset
 from .frames import from_frame
 from .model import Model, load, read_model, save
 from .read import format_of, read

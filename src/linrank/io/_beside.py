@@ -6,8 +6,8 @@ import logging
 import os
 from pathlib import Path
 
+from ..data.dataset import Dataset
 from ._streams import Source
-from .dataset import Dataset
 
 logger = logging.getLogger("linrank")
 

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._checks import check_choice
 from .._errors import DataError, ParameterError
-from .._missing import learn_missing
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.checks import check_choice
+from ..data.dataset import Comments, Dataset
+from ..data.missing import learn_missing
 from ._runs import looks_like_queries
-from .dataset import Comments, Dataset
 
 logger = logging.getLogger("linrank")
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from .._errors import ParameterError
 from .._files import PathLike, replacing
-from .dataset import Dataset, utf8
+from ..data.dataset import Dataset, utf8
 from .write import ROWS, _packed, _short, _texts
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import ModelFileError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ._json import parse
 from ._model import ESTIMATORS, FACTS, Model
 from ._values import decode, encode

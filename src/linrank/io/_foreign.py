@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import ModelFileError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ._numbers import number
 
 #: More features than any file of text can hold weights for: a guard against absurd numbers.

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from .._errors import FileFormatError
 from .._threads import count_threads
-from ..kernels import svmlight as kernels
-from ..kernels.text import Counts, Entries, Rows, Rules, empty_rows, gather, measure
+from ..kernels.text import svmlight as kernels
+from ..kernels.text.blocks import Counts, Entries, Rows, Rules, gather, measure
 from ._numbers import shortened
 from ._streams import BLOCK_BYTES, Source, Text, blocks, name_of, reading
 
@@ -147,7 +147,7 @@ class Reader:
 def parse_block(text: Text, rules: Rules, shown: Text | None = None) -> _Outcome:
     """Parse whole lines; `shown` is the text that messages quote, where it differs."""
     n_lines, n_colons = measure(text, text.size)
-    rows = empty_rows(n_lines)
+    rows = _empty_rows(n_lines)
     hard = np.empty((n_colons + n_lines, 3), dtype=np.int32)  # memory that is not touched is not taken
     entries = Entries(np.empty(n_colons, dtype=np.int32), np.empty(n_colons), hard)
     bad = np.empty((n_lines, 3), dtype=np.int32)
@@ -266,3 +266,9 @@ def _found(text: Text, line: int, column: int) -> str:
     starts = np.flatnonzero(text == 10)[line - 2] + 1 if line > 1 else 0
     piece = text[starts + column - 1 : starts + column + 29].tobytes()
     return piece.split(b"\n")[0].decode("utf-8", "replace")[:20]
+
+
+def _empty_rows(n: int) -> Rows:
+    """Room for n rows."""
+    types = (np.float64, np.float64, np.int64, *[np.int32] * 5, np.int64)
+    return Rows._make(np.empty(n, dtype=kind) for kind in types)

@@ -13,10 +13,10 @@ import numpy as np
 
 from .. import __version__
 from .._errors import ModelFileError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 
 if TYPE_CHECKING:
-    from .._predictor import LinearPredictor
+    from ..rankers.predictor import LinearPredictor
 
 logger = logging.getLogger("linrank")
 

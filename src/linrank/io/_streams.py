@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._errors import FileFormatError, LinrankError, ParameterError
 from .._files import PathLike
-from ..kernels.text import last_line_end
+from ..kernels.text.blocks import last_line_end
 
 Source = PathLike | BinaryIO
 Text = NDArray[np.uint8]

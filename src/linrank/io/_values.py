@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Missing
+from ..data.checks import Missing
 
 logger = logging.getLogger("linrank")
 

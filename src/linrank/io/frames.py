@@ -11,9 +11,9 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import DTypeLike, NDArray
 
 from .._errors import DataError
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.dataset import Dataset
 from ._columns import Columns, dataset, tell_of_no_queries
-from .dataset import Dataset
 
 
 def from_frame(

@@ -11,14 +11,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._checks import check_choice
 from .._errors import DataError, ParameterError
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.checks import check_choice
+from ..data.dataset import Dataset
 from ._beside import SIZES, WEIGHTS, side_path, unpacked
 from ._columns import NONE_FOUND, Columns, tell_of_no_queries
 from ._numbers import number
 from ._streams import Source, text_lines
-from .dataset import Dataset
 from .svmlight import read_rows
 from .tables import read_arrow, read_csv, read_parquet
 

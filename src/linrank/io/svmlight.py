@@ -11,16 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from .._checks import check_choice
 from .._errors import DataError, ParameterError
-from .._missing import learn_missing
-from ..kernels.svmlight import LARGEST_ID
-from ..kernels.text import Rules, scatter
+from ..data.checks import check_choice
+from ..data.dataset import Comments, Dataset
+from ..data.missing import learn_missing
+from ..kernels.text.blocks import Rules, scatter
+from ..kernels.text.svmlight import LARGEST_ID
 from ._beside import tell_of_side_files
 from ._lines import Parsed, Reader
 from ._parts import grown, joined, part_of
 from ._streams import Source, expected_blocks, name_of
-from .dataset import Comments, Dataset
 
 logger = logging.getLogger("linrank")
 

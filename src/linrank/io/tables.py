@@ -15,10 +15,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._errors import DataError, FileFormatError, LinrankError
 from .._files import PathLike
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.dataset import Dataset
 from ._columns import Columns, dataset
 from ._streams import Source, name_of, reading
-from .dataset import Dataset
 from .frames import FrameTable
 
 #: Cells that are missing values, beside those that spell NaN.

@@ -12,11 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import check_features, encode_queries
 from .._errors import DataError, ParameterError
 from .._files import PathLike, replacing
+from ..data.checks import check_features
+from ..data.dataset import Dataset, utf8
+from ..data.queries import encode_queries
 from ._streams import zstd
-from .dataset import Dataset, utf8
 from .tables import ROLES, pyarrow
 
 ROWS = 1 << 12  # put into text at a time

@@ -10,17 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._work import Work
 from ._jit import kernel
 from ._vector import prefetch
 
-Floats = NDArray[np.float64]
-Keys = NDArray[np.uint64]
-
-#: Fewer keys than this are sorted by comparison: counting digits costs as much as so many keys.
-FEW_KEYS = 2048
 DIGIT_BITS = 11
 AHEAD = 24  # scores asked for before they are needed: they lie anywhere
 PLACE_BITS = 31  # of a score's key, below 33 bits of the score
@@ -29,50 +22,6 @@ SIGN, ONE = np.uint64(1 << 63), np.uint64(1)
 OCTAVES = 32  # of scores that are told apart; what is smaller still than the largest is a tie, to be mended
 HALF = np.uint64(OCTAVES << 52)
 LOST = np.uint64(58 + PLACE_BITS - 64)  # bits of a score, sign and 57 others, that have no room in its key
-
-
-def sort_keys(keys: Keys, first_bit: int) -> Keys:
-    """The keys sorted by their bits from `first_bit` up; those below hold places, in order. O(n)."""
-    if keys.size >= FEW_KEYS:
-        return _sort_digits(keys, np.empty_like(keys), first_bit)[0]
-    keys.sort()  # by places as well, which changes nothing
-    return keys
-
-
-def _sort_digits(keys: Keys, spare: Keys, first_bit: int) -> tuple[Keys, Keys]:
-    """The array that holds the sorted keys, and the other one."""
-    n_digits = -(-(64 - first_bit) // DIGIT_BITS)
-    counts = np.zeros((n_digits, 1 << DIGIT_BITS), dtype=np.int64)
-    count_digits(keys, first_bit, counts)
-    for digit, count in enumerate(counts):
-        if count.max() < keys.size:  # else all are alike
-            scatter_digits(keys, first_bit + DIGIT_BITS * digit, np.cumsum(count) - count, spare)
-            keys, spare = spare, keys
-    return keys, spare
-
-
-def sort_scores(s: Floats, work: Work) -> tuple[NDArray[np.int32], Floats]:
-    """Order and sorted scores, in the work: valid until the next call with it. O(n) for scores that do not crowd.
-
-    A few are sorted by comparison, and so are scores of which too many agree in their leading bits.
-    """
-    n = s.size
-    order = work.take("order", n, np.int32)
-    keys, spare = (work.take(name, n, np.uint64) for name in ("keys", "spare keys"))
-    done = False
-    if n >= FEW_KEYS:
-        # Floats are finest near 0: centred, an offset does not eat the bits that matter.
-        some = np.sort(s[:: n // 9 + 1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(s, some[some.size // 2], out=keys.view(np.float64))
-        pack_scores(keys)
-        keys, spare = _sort_digits(keys, spare, PLACE_BITS)
-        done = unpack_scores(keys, s, order, spare.view(np.float64))
-    sorted_s: Floats = spare.view(np.float64)
-    if not done:
-        order[:] = np.argsort(s, kind="stable")
-        np.take(s, order, out=sorted_s, mode="clip")  # "raise" would make a copy first
-    return order, sorted_s
 
 
 @kernel

@@ -6,10 +6,10 @@ from typing import cast
 
 import numpy as np
 
-from .._checks import check_own
 from .._errors import ParameterError
-from .._preferences import Rankings
 from .._work import Work
+from ..data.checks import check_own
+from ..data.rankings import Rankings
 from ._base import AnyLoss, Curvature, HingeSums, Loss, LossPoint, OwnLoss, Sums
 from .hinge import Hinge
 from .logistic import Logistic

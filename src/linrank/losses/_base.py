@@ -14,8 +14,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from .._errors import ParameterError
-from .._preferences import FloatArray, Rankings
+from .._typing import FloatArray
 from .._work import Work
+from ..data.rankings import Rankings
 
 #: A mean loss below minus this is negative by more than rounding.
 LEAST = 1e-9

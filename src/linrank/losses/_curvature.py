@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._preferences import FloatArray, IntArray, Rankings
+from .._typing import FloatArray, IntArray
 from .._work import Work
+from ..data.rankings import Rankings
 
 #: Laplacian times V of the short rankings listed, pair by pair: f(s, rankings, short, V, out, work).
 DirectProduct = Callable[[FloatArray, Rankings, IntArray, FloatArray, FloatArray, Work], None]

@@ -15,12 +15,13 @@ from typing import ClassVar
 import numpy as np
 
 from .._once import cached_property
-from .._preferences import FloatArray, IntArray, Rankings
+from .._typing import FloatArray, IntArray
 from .._work import Work
-from ..kernels import active
+from ..data import active
+from ..data.ordering import sort_scores
+from ..data.rankings import Rankings
 from ..kernels.hinge import scatter_add
 from ..kernels.logistic import level_balance, to_levels
-from ..kernels.sorting import sort_scores
 from ._base import Loss, LossPoint, Sums
 from ._curvature import LongRanking, PairCurvature
 

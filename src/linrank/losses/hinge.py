@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._preferences import FloatArray, Rankings
+from .._typing import FloatArray
 from .._work import Work
-from ..kernels import active
+from ..data import active
+from ..data.rankings import Rankings
 from ..kernels.hinge import hinge_sums
 from ._base import Loss, LossPoint, Sums
 from .squared_hinge import HuberHinge

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from .._preferences import FloatArray, IntArray, Rankings
+from .._typing import FloatArray, IntArray
 from .._work import Work
+from ..data.rankings import Rankings
 from ..kernels import logistic as kernels
 from ._even import EvenLoss, EvenPairs
 

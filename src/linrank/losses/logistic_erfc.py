@@ -16,8 +16,9 @@ import numpy as np
 from scipy.special import erfc
 
 from .._errors import ParameterError
-from .._preferences import FloatArray, IntArray, Rankings
+from .._typing import FloatArray, IntArray
 from .._work import Work
+from ..data.rankings import Rankings
 from ..kernels import erfc as kernels
 from ..summation import Series, parameters
 from ._even import EvenLoss, EvenPairs

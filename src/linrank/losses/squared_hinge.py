@@ -11,10 +11,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._preferences import FloatArray, IntArray, Rankings
+from .._typing import FloatArray, IntArray
 from .._work import Work
-from ..kernels import active, smooth
-from ..kernels.sorting import sort_scores
+from ..data import active
+from ..data.ordering import sort_scores
+from ..data.rankings import Rankings
+from ..kernels import smooth
 from ._base import HingeSums, Loss, LossPoint, Steps, Sums
 from ._curvature import LongRanking, PairCurvature
 

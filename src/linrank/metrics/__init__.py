@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from ._compare import Comparison, compare
 from ._conventions import Conventions
-from ._listwise import average_precision, dcg, err, hit, mean_ndcg, ndcg, precision, recall, reciprocal_rank
+from ._listwise import (
+    average_precision,
+    dcg,
+    err,
+    hit,
+    mean_ndcg,
+    ndcg,
+    precision,
+    recall,
+    reciprocal_rank,
+)
 from ._names import Metric, parse
 from ._pairs import auc, c_index, kendall_tau, pairwise_accuracy, pairwise_error, wmw
 from ._scorer import scorer

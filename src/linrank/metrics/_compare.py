@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from .._data import make_preferences
 from .._errors import DataError, ParameterError
-from .._labels import split_labels
-from .._preferences import FloatArray, Preferences
+from .._typing import FloatArray
+from ..data.active import TINY
+from ..data.labels import split_labels
+from ..data.ranking_data import make_preferences
+from ..data.rankings import Preferences
 from ..kernels.hinge import scatter_add
 from ._names import Metric, parse
-from ._pairs import TIE_VALUE, TINY, accuracy_of, partners_below
+from ._pairs import TIE_VALUE, accuracy_of, partners_below
 from ._rows import Rows, check_rows
 
 #: Metrics that one query alone can be tested by: means over pairs of its rows.

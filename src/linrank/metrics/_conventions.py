@@ -9,9 +9,9 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import check_choice
 from .._errors import DataError, ParameterError
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.checks import check_choice
 
 GAINS = ("exponential", "linear", "signed")
 DISCOUNTS = ("log2", "letor")

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import DataError
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.ordering import group_rows, order_within
 from ..kernels import metrics as kernels
-from ..kernels.ordering import group_rows, order_within
 from ._conventions import EMPTY, Options, conventions
 from ._rows import QueryWeight, Rows, Value, check_cut, check_rows, over_queries
 

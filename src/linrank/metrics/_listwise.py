@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import DataError, ParameterError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ..kernels import metrics as kernels
 from ._lists import RankedLists, listwise
 from ._rows import share

@@ -10,7 +10,17 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError
-from ._listwise import average_precision, dcg, err, hit, mean_ndcg, ndcg, precision, recall, reciprocal_rank
+from ._listwise import (
+    average_precision,
+    dcg,
+    err,
+    hit,
+    mean_ndcg,
+    ndcg,
+    precision,
+    recall,
+    reciprocal_rank,
+)
 from ._pairs import auc, c_index, kendall_tau, pairwise_accuracy, pairwise_error, wmw
 from ._rows import Value
 

@@ -7,19 +7,18 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import check_choice, check_query_weight, check_weights
-from .._data import QUERY_WEIGHTINGS, make_preferences
 from .._errors import DataError, NoPairsError
-from .._preferences import FloatArray, Preferences
+from .._typing import FloatArray
 from .._work import Work
-from ..kernels.active import active_counts
+from ..data.active import TINY, active_counts
+from ..data.checks import check_choice, check_weights
+from ..data.queries import check_query_weight
+from ..data.ranking_data import QUERY_WEIGHTINGS, make_preferences
+from ..data.rankings import Preferences
 from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
 from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
-
-#: The smallest positive number: s_i - s_j is below it exactly when s_i <= s_j.
-TINY = 5e-324
 
 #: What a pair of equal scores counts.
 TIE_VALUE = {"half": 0.5, "correct": 1.0, "wrong": 0.0}

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import check_query_weight, check_utilities, encode_queries
 from .._errors import DataError, ParameterError, UndefinedMetricWarning
-from .._labels import are_labels, split_labels
 from .._once import cached_property
-from .._preferences import FloatArray
-from .._row_counts import Cut, find_cut
-from ..kernels.ordering import Ordered, order_within
+from .._typing import FloatArray
+from ..data.checks import check_utilities
+from ..data.labels import are_labels, split_labels
+from ..data.ordering import Ordered, order_within
+from ..data.queries import check_query_weight, encode_queries
+from ..data.row_counts import Cut, find_cut
 
 #: A float; with per_query=True an array of one float per query, in the order of np.unique(qid).
 Value: TypeAlias = Any

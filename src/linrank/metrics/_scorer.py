@@ -12,8 +12,8 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
 from .._errors import DataError, NoPairsError, UndefinedMetricWarning
-from .._labels import are_labels, split_labels
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.labels import are_labels, split_labels
 from ._names import Metric, parse
 from ._rows import are_grades
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from .._errors import ParameterError
-from .._preferences import FloatArray
+from .._typing import FloatArray
 
 if TYPE_CHECKING:
-    from .._objective import Objective
+    from ..objective import Objective
 
 
 class Status(StrEnum):

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._objective import Objective, Point
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..objective import Objective, Point
 
 
 class Bounds(NamedTuple):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._objective import Objective, Point
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..objective import Objective, Point
 from ._base import Callback, Solution
 from .certificate import Certificate, bounds
 from .iterate import State, check_limits, iterate, start_point

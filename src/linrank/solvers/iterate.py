@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from .._errors import ParameterError
-from .._objective import Objective, Point, zeros
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..objective import Objective, Point, zeros
 from ._base import Callback, Iteration, Solution, Status
 from .certificate import Certificate
 

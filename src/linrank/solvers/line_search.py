@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._objective import LEAST, Line, Trial
+from ..objective import LEAST, Line, Trial
 
 #: The search ends where the slope has fallen to this part of its start, or after so many evaluations.
 FLAT = 0.3

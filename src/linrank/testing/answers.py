@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from .._once import cached_property
-from .._preferences import FloatArray, Rankings
+from .._typing import FloatArray
 from .._work import Work
+from ..data.rankings import Rankings
 from ..engines.base import Engine
 from ..losses import Loss, Sums
 from .cases import STEP, Problem

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._data import RankingData
 from .._once import cached_property
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.ranking_data import RankingData
 from .naive import Pairs, enumerate_pairs
 from .problems import make_ranking
 

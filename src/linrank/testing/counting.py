@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .._data import RankingData
-from .._preferences import FloatArray
+from .._typing import FloatArray
+from ..data.ranking_data import RankingData
 from ..engines.base import Columns, Engine, Evaluation, Facts, Scores
 from ..losses import Loss, Sums
 

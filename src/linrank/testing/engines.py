@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import _parts
-from .._data import RankingData
 from .._errors import LinrankError
-from .._preferences import FloatArray, Rankings
+from .._typing import FloatArray
 from .._work import Work
+from ..data import parts
+from ..data.ranking_data import RankingData
+from ..data.rankings import Rankings
 from ..engines import LocalEngine
 from ..engines.base import Columns, Engine, Facts
 from ..losses import LOSSES, Hinge, HuberHinge, Loss, LossPoint
@@ -157,18 +158,18 @@ def _check_fingerprint(engine: Engine, second: Engine, make_engine: MakeEngine, 
 
 def _check_sample(engine: Engine, problem: Problem, n_rows: int) -> None:
     """The same rows in the same order, and an engine for them."""
-    found, wanted = engine.draw(n_rows), _parts.draw(problem.data, n_rows)
+    found, wanted = engine.draw(n_rows), parts.draw(problem.data, n_rows)
     if wanted is None or wanted.n_rows == 0:
         assert found is None or found.n_rows == 0, f"draw({n_rows}) has rows, and should have none"
         assert engine.sample(n_rows) is None, f"sample({n_rows}) has no rows, so it should be None"
         return
     assert found is not None, f"draw({n_rows}) is None"
-    assert _bytes(found) <= _parts.MAX_BYTES, f"draw({n_rows}) has more than 64 MB"
+    assert _bytes(found) <= parts.MAX_BYTES, f"draw({n_rows}) has more than 64 MB"
     for name, a, b in _compared(found, wanted):
         assert np.array_equal(a, b), f"draw({n_rows}) differs from the local engine's in its {name}"
     _check_sample_engine(engine.sample(n_rows), wanted, problem)
     place = n_rows, 1000, 3 * (problem.data.n_rows + 1000)  # as a part of more
-    part, there = engine.draw(*place), _parts.draw(problem.data, *place)
+    part, there = engine.draw(*place), parts.draw(problem.data, *place)
     assert (part is None or part.n_rows == 0) == (there is None or there.n_rows == 0), f"draw{place} is off"
     if part is not None and there is not None and part.n_rows:
         assert part.X.shape == there.X.shape, f"draw{place} has another number of rows than the local engine's"

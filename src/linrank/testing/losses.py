@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data import RankingData
-from .._preferences import FloatArray, Rankings
+from .._typing import FloatArray
 from .._work import Work
+from ..data.ranking_data import RankingData
+from ..data.rankings import Rankings
 from ..losses import Curvature, Loss, LossPoint, Sums, as_loss
 from ..losses._base import AnyLoss, Steps
 from .problems import make_ranking

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, expit
 
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ..losses import HuberHinge, Loss
 
 

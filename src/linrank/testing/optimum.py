@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._preferences import FloatArray
+from .._typing import FloatArray
 from ..losses import Loss
 from .naive import Pairs, Phi, naive_phi
 

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._preferences import FloatArray, Rankings
+from .._typing import FloatArray
 from .._work import Work
+from ..data.rankings import Rankings
 from ..kernels._jit import kernel
 from ..losses import Loss, LossPoint, Sums
 

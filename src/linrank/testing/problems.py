@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._preferences import FloatArray
+from .._typing import FloatArray
 
 
 def make_ranking(

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._data import RankingData
-from .._preferences import FloatArray, Rankings
+from .._typing import FloatArray
 from .._work import Work
+from ..data.ranking_data import RankingData
+from ..data.rankings import Rankings
 from ..losses import Loss, LossPoint, Sums
 
 

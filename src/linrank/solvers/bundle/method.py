@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._errors import ParameterError
-from ..._objective import Objective, Point, Trial
-from ..._preferences import FloatArray
+from ..._typing import FloatArray
+from ...objective import Objective, Point, Trial
 from .._base import Callback, Solution
 from ..certificate import Bounds, Certificate
 from ..iterate import State, check_limits, iterate, start_point

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._objective import EPS, Objective, Point
-from ..._preferences import FloatArray
+from ..._typing import FloatArray
+from ...objective import EPS, Objective, Point
 from ...penalties import Penalty
 from .simplex import maximise_over_simplex
 

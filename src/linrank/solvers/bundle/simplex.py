@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from ..._preferences import FloatArray
+from ..._typing import FloatArray
 
 #: A plane counts as dependent on the support when so little of it (relative) lies outside the support's span.
 DEPENDENT = 1e-10

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..._objective import Point
-from ..._preferences import FloatArray
+from ..._typing import FloatArray
+from ...objective import Point
 from .secants import Secant, corrected
 
 

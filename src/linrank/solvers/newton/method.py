@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._errors import ParameterError
-from ..._objective import Objective, Point, zeros
-from ..._preferences import FloatArray
+from ..._typing import FloatArray
+from ...objective import Objective, Point, zeros
 from .._base import Callback, Solution
 from ..certificate import Certificate
 from ..iterate import State, check_limits, drive, iterate

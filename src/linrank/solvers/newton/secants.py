@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._preferences import FloatArray
+from ..._typing import FloatArray
 
 
 class Secant(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..._objective import Objective, Point
+from ...objective import Objective, Point
 from ..certificate import Bounds, bounds
 
 #: Width below which smoothing is less than rounding.

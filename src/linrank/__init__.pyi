@@ -1,0 +1,32 @@
+from . import engines as engines
+from . import export as export
+from . import io as io
+from . import losses as losses
+from . import metrics as metrics
+from . import model_selection as model_selection
+from . import penalties as penalties
+from . import solvers as solvers
+from . import summation as summation
+from . import testing as testing
+from ._errors import ConvergenceWarning as ConvergenceWarning
+from ._errors import DataError as DataError
+from ._errors import FileFormatError as FileFormatError
+from ._errors import LinrankError as LinrankError
+from ._errors import ModelFileError as ModelFileError
+from ._errors import NoPairsError as NoPairsError
+from ._errors import ParameterError as ParameterError
+from ._errors import UndefinedMetricWarning as UndefinedMetricWarning
+from .data.labels import labels as labels
+from .data.ranking_data import RankingData as RankingData
+from .io.model import load as load
+from .io.model import save as save
+from .io.svmlight import read_svmlight as read_svmlight
+from .io.write import write_svmlight as write_svmlight
+from .metrics._compare import compare as compare
+from .rankers.classifier import AUCClassifier as AUCClassifier
+from .rankers.cv import LinearRankerCV as LinearRankerCV
+from .rankers.linear import LinearRanker as LinearRanker
+from .rankers.scaler import QueryScaler as QueryScaler
+from .rankers.sgd import SGDRanker as SGDRanker
+
+__version__: str

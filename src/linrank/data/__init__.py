@@ -1,0 +1,1 @@
+"""What is given: rows, levels, queries, weights and preferences; checked once, then values."""

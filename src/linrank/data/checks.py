@@ -1,0 +1,130 @@
+"""Checks of what users give, one by one: each returns what it checked, or says in a sentence what is wrong."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from .._errors import DataError, ParameterError
+from .._typing import FloatArray
+from ..kernels.products import csr_is_sound, has_duplicates
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter value that is not one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise ParameterError(f"{name}={value!r} is not known: choose one of {', '.join(map(repr, choices))}.")
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Stands for somebody's own loss or solver, of which a model file holds no more than the name."""
+
+    what: str  # "loss" or "solver", the parameter that it stands in for
+    name: str
+    origin: str  # module and class
+
+    def __repr__(self) -> str:
+        return f"<{self.what} {self.name!r} ({self.origin}), not in the model file>"
+
+    @property
+    def cure(self) -> str:
+        """What is missing, and how to go on."""
+        cure = f"set {self.what}= to fit again" + (" or to predict pairs" if self.what == "loss" else "")
+        return f"The {self.what} {self.name!r} ({self.origin}) is not part of linrank: {cure}."
+
+
+def check_own(what: str, given: Any, choices: tuple[str, ...], members: tuple[str, ...]) -> None:
+    """Refuse a loss or a solver that is neither one of the choices nor an object with these members."""
+    if isinstance(given, Missing):
+        raise ParameterError(given.cure)
+    if isinstance(given, type):
+        raise ParameterError(f"{what}={given.__name__} is a class: give an instance, {given.__name__}().")
+    if given is None or isinstance(given, (str, bool, int, float)):
+        check_choice(what, given, choices)
+        return
+    lacking = [member for member in members if not hasattr(given, member)]
+    if lacking:
+        raise ParameterError(
+            f"{what}={given!r} has no {lacking[0]!r}: choose one of {', '.join(map(repr, choices))}, or give an object "
+            f"with {', '.join(members)}; docs/extending.md shows one."
+        )
+
+
+def check_number(name: str, value: Any, above: float) -> None:
+    """Refuse a parameter that is not a finite number above `above`."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not above < value <= sys.float_info.max:
+        raise ParameterError(f"{name}={value!r} must be a finite number above {above:g}.")
+
+
+def check_features(X: Any, *, allow_nan: bool = False) -> Any:
+    """Return X as float32 or float64, dense or CSR, without a copy where it is so already."""
+    from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
+
+    finite = "allow-nan" if allow_nan else True
+    try:
+        X = check_array(
+            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
+        )
+    except (ValueError, OverflowError) as error:
+        raise DataError(str(error)) from None
+    if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
+        X = np.ascontiguousarray(X)  # every product would copy it otherwise
+    if X.shape[0] >= 2**31:
+        raise DataError(f"X has {X.shape[0]} rows; at most 2**31 - 1 can be used: train on a sample of them.")
+    if sp.issparse(X) and not csr_is_sound(X.data, X.indices, X.indptr, X.shape[1]):
+        raise DataError("X is a damaged CSR matrix: indptr must rise from 0 within the data, indices name its columns.")
+    if sp.issparse(X) and not X.has_sorted_indices:
+        marker = np.full(X.shape[1], -1, dtype=np.int64)
+        if has_duplicates(X.indices, X.indptr, marker):
+            X = X.copy()
+            X.sum_duplicates()
+    elif sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
+    """Return y as finite float64 values, one per row."""
+    from sklearn.utils import column_or_1d
+
+    refuse_masked("y", y)
+    if np.asarray(y).dtype.kind in "cMm":
+        raise DataError(f"y holds {np.asarray(y).dtype} values: give real numbers (of dates, the days since some day).")
+    try:
+        values = np.asarray(column_or_1d(y, warn=True)).astype(np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DataError(f"y must hold one real number per row: {error}.") from None
+    if values.size != n_rows:
+        raise DataError(f"y has {values.size} values, but {what} has {n_rows} rows: give one utility per row.")
+    if not np.all(np.isfinite(values)):
+        raise DataError("y contains NaN or infinity: drop those rows or give them a utility.")
+    return values
+
+
+def refuse_masked(name: str, values: Any) -> None:
+    """Refuse an array that hides entries."""
+    if np.ma.is_masked(values):
+        raise DataError(f"{name} has masked entries: fill them in or drop their rows.")
+
+
+def check_weights(name: str, weights: ArrayLike, size: int) -> FloatArray:
+    """Return finite weights >= 0 as float64; one number stands for `size` of them."""
+    try:
+        w = np.array(weights, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DataError(f"{name} must hold numbers: {error}.") from None
+    if w.ndim == 0:
+        w = np.full(size, float(w))
+    if w.shape != (size,):
+        raise DataError(f"{name} has shape {w.shape}, but {size} values are needed: give one per row.")
+    if not np.all(np.isfinite(w)) or np.any(w < 0):
+        raise DataError(f"{name} contains negative numbers, NaN or infinity: weights must be finite and >= 0.")
+    return w

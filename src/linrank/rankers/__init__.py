@@ -1,0 +1,1 @@
+"""The scikit-learn face: parameters and attributes, nothing numerical."""

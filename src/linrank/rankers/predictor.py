@@ -1,0 +1,156 @@
+"""What every linear ranker does once it is fitted."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import metadata_routing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._errors import DataError, ParameterError
+from .._typing import FloatArray
+from ..data.labels import are_labels, split_labels
+from ..data.missing import fill_missing
+from ..data.ordering import begins
+from ..data.queries import encode_queries
+from ..data.ranking_data import RankingData
+from ..data.row_counts import RowCounts
+from ..engines.matrix import predict
+from ..losses import as_loss
+from ..metrics import pairwise_accuracy
+from .explanation import Explanation, as_row, explain_difference
+from .exports import Exports
+
+
+class LinearPredictor(Exports, BaseEstimator, ABC):
+    """Scores, positions, accuracy, explanations and exports from `coef_`; subclasses fit it."""
+
+    # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
+    __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
+    __metadata_request__score = {"qid": True}  # noqa: RUF012
+
+    coef_: FloatArray
+    fitted_with_qid_: bool
+    loss: Any  # a name, or somebody's own
+    preferences: str | ArrayLike
+    query_weighting: str
+    missing: str = "error"
+    fill_: FloatArray | None = None
+    _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
+
+    @abstractmethod
+    def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
+        """Train."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "ranker"
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.target_tags.required = True
+        tags.target_tags.one_d_labels = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
+
+    def _remember(self, data: RankingData, *, plain_qid: bool) -> None:
+        """Keep how many rows each query has, where nothing but the ranker can tell later that a query was cut.
+
+        A single query can only be split by rows: that is no mistake.
+        """
+        several = plain_qid and data.n_queries > 1
+        self._rows_seen = RowCounts.of(data.query, data.query_ids) if several else None
+
+    def predict(self, X: Any) -> FloatArray:
+        """Scores X @ coef_: larger is better. Only differences within a query mean anything.
+
+        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
+        """
+        check_is_fitted(self)
+        complete = fill_missing(X, self.fill_)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return predict(complete, self.coef_)
+
+    def predict_pair(self, A: Any, B: Any) -> FloatArray:
+        """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
+
+        Or with a loss of one's own that has `probability`. A and B may be single rows, (d,).
+        """
+        check_is_fitted(self)
+        loss = as_loss(self.loss)
+        if loss.probability(np.empty(0)) is None:
+            raise ParameterError(f"loss={loss.name!r} gives no probabilities: train with loss='logistic'.")
+        a, b = self.predict(as_row(A)), self.predict(as_row(B))
+        if a.size != b.size:
+            raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either.")
+        return np.asarray(loss.probability(a - b))
+
+    def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
+        """1-based position of each row within its query, best first; equal scores keep their input order."""
+        scores = self.predict(X)
+        query = encode_queries(qid, scores.size)[0]
+        order = np.lexsort((-scores, query))
+        first = begins(query[order])
+        start = np.flatnonzero(first)[np.cumsum(first) - 1]
+        positions = np.empty(scores.size, dtype=np.int64)
+        positions[order] = np.arange(scores.size) - start + 1
+        return positions
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted.
+
+        `y` may be `labels(y, qid)`, and the score is NaN where these were cut. A ranker that was fitted with queries
+        refuses to score without them; one that was fitted without takes all rows for one query. With a plain `qid` it
+        warns where a query has another number of rows than in training.
+        """
+        check_is_fitted(self)
+        if split_labels(y, qid)[1] is None and self.fitted_with_qid_:
+            raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
+        scores = self.predict(X)
+        if self._rows_seen is not None and qid is not None and not are_labels(y):
+            self._rows_seen.warn_of_others(qid, scores.size)
+        accuracy: float = pairwise_accuracy(
+            y,
+            scores,
+            qid,
+            sample_weight=sample_weight,
+            preferences=self.preferences,
+            query_weighting=self.query_weighting,
+        )
+        return accuracy
+
+    def explain(self, a: Any, b: Any) -> Explanation:
+        """Why row `a` scores above (or below) row `b`: the exact contribution w_j (a_j - b_j) of each feature.
+
+        Parameters
+        ----------
+        a, b : (d,) or (1, d)
+            Rows: arrays, lists, sparse rows, or rows of a dataframe. Missing values are replaced as in `predict`.
+
+        Returns
+        -------
+        Explanation
+            Features by the size of their contribution; `print` it.
+        """
+        check_is_fitted(self)
+        rows = []
+        for row in (a, b):
+            checked = fill_missing(as_row(row), self.fill_)
+            validate_data(self, as_row(row), reset=False, skip_check_array=True)
+            if checked.shape[0] != 1:
+                raise DataError(f"explain compares two rows, but was given {checked.shape[0]} at once: give one each.")
+            rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])
+        names = getattr(self, "feature_names_in_", None)
+        return explain_difference(self.coef_, rows[0], rows[1], names)

@@ -1,0 +1,1 @@
+"""Stochastic pairwise descent: draws pairs instead of summing over them."""
