@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from linrank.kernels.text.blocks.decimal import (
+
+from linrank.io._lines import nearest_single
+from linrank.io._numbers import shortened
+from linrank.kernels.text.decimal import (
     FLOAT,
     HARD,
     HUGE,
@@ -21,9 +24,6 @@ from linrank.kernels.text.blocks.decimal import (
     number,
     scaled,
 )
-
-from linrank.io._lines import nearest_single
-from linrank.io._numbers import shortened
 
 pytestmark = pytest.mark.kernels
 

@@ -9,7 +9,7 @@ from interrupts import interrupting, wait_for_threads
 from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, RankingData
 from linrank.metrics import pairwise_accuracy
 from linrank.model_selection.folds import make_folds
-from linrank.rankers.linear import cv as _cv
+from linrank.rankers import cv as _cv
 from linrank.testing import make_ranking
 
 pytestmark = pytest.mark.smoke

@@ -6,7 +6,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from linrank.rankers.linear.scaler import METHODS
 from sklearn import config_context
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -14,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linrank import DataError, LinearRanker, ParameterError, QueryScaler, labels, metrics
 from linrank.model_selection import QueryKFold, cross_validate
+from linrank.rankers.scaler import METHODS
 from linrank.testing import make_ranking
 
 pytestmark = pytest.mark.smoke
