@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from linrank import RankingData, objective
+from linrank._errors import overflow_ignored
 from linrank.engines import LocalEngine
-from linrank.engines.local import overflow_ignored
 from linrank.losses import LOSSES
 from linrank.penalties import Ridge
 from linrank.solvers import Newton, Solution, line_search

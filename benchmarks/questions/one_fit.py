@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from linrank import RankingData
+from linrank._errors import overflow_ignored
 from linrank.engines import LocalEngine
-from linrank.engines.local import overflow_ignored
 from linrank.losses import Hinge
 from linrank.objective import Objective
 from linrank.penalties import Ridge

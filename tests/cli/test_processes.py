@@ -199,14 +199,14 @@ def test_a_file_that_the_system_cuts_short_is_named(tmp_path, words):
 
 ENDLESS = """
 import sys
-from linrank import LinearRanker
 from linrank.cli import cli
-solve = LinearRanker._solve_path
+from linrank.rankers.training import Training
+solve = Training.path
 def endless(self, *given):
     sys.stderr.write("begun\\n")  # in one piece: print writes the end of the line apart
     while True:
         solve(self, *given)
-LinearRanker._solve_path = endless
+Training.path = endless
 cli.main(sys.argv[1:])
 """
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from linrank import RankingData
+from linrank._errors import overflow_ignored
 from linrank.data import active
 from linrank.engines import LocalEngine
-from linrank.engines.local import overflow_ignored
 from linrank.losses import LOSSES, Hinge, LogisticErfc, SquaredHinge
 from linrank.objective import Objective
 from linrank.penalties import Ridge

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._errors import DataError, LinrankError, ParameterError
+from .._errors import DataError, LinrankError, ParameterError, overflow_ignored
 from .._once import cached_property
 from .._threads import count_threads, give_up_if_stopped, one_blas_thread
 from .._typing import FloatArray
@@ -35,11 +35,6 @@ QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
 #: Most features for which a d x d Hessian is built, and most entries of the tree of one ranking's levels.
 MAX_HESSIAN = 1000
 LARGEST_TREE = 1 << 24
-
-
-def overflow_ignored() -> Any:
-    """No warnings of overflow while solvers run: they look at what they get, and say what to do about it."""
-    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 class Block(NamedTuple):

@@ -59,13 +59,16 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
 
-    def _remember(self, data: RankingData, *, plain_qid: bool) -> None:
-        """Keep how many rows each query has, where nothing but the ranker can tell later that a query was cut.
+    def _adopt(self, data: RankingData, found: dict[str, Any]) -> None:
+        """Become a ranker fitted to data, in one step: Ctrl-C comes before or after.
 
-        A single query can only be split by rows: that is no mistake.
+        It remembers how many rows each query has, where nothing else can tell later that a query was cut. A single
+        query can only be split by rows: that is no mistake.
         """
-        several = plain_qid and data.n_queries > 1
-        self._rows_seen = RowCounts.of(data.query, data.query_ids) if several else None
+        several = data.qid_from == "qid" and data.n_queries > 1
+        seen = RowCounts.of(data.query, data.query_ids) if several else None
+        fitted = {**found, "fitted_with_qid_": data.qid_from is not None, "_rows_seen": seen}
+        self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | fitted
 
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.

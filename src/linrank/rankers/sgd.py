@@ -13,16 +13,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import validate_data
 
-from .._errors import DataError, ParameterError
+from .._errors import DataError, ParameterError, overflow_ignored
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_choice, check_number
-from ..data.labels import are_labels, split_labels
+from ..data.labels import split_labels
 from ..data.missing import MISSING, fill_missing, learn_missing
 from ..data.ranking_data import RankingData
 from ..defaults import check_alpha, check_scale, choose_alpha, choose_scale
 from ..engines import Columns, open_engine
-from ..engines.local import overflow_ignored
 from ..solvers import Status
 from ..stochastic.checkpoint import ANEW, Saved, load_checkpoint, plain, save_checkpoint
 from ..stochastic.descent import LARGEST_SCALE, LOSS_NAMES, RULES, SMALLEST_SCALE, Descent, StepRule
@@ -184,8 +183,6 @@ class SGDRanker(LinearPredictor):
         SGDRanker has made; any other start counts as if it had taken `n_steps`.
         """
         rule = self._check_parameters()
-        plain_qid = qid is not None and not are_labels(y)
-        y, qid = split_labels(y, qid)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
         complete, fill = learn_missing(X, self.missing)
         data = RankingData(complete, y, qid, **weights, preferences=self.preferences)
@@ -203,8 +200,10 @@ class SGDRanker(LinearPredictor):
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         n_steps, n_pairs = history[-1].iteration, data.preferences.n_pairs
         means = fill if self.missing == "mean" else None
-        self._keep(Stream(descent, self._no_queries(descent), scale, n_pairs, n_steps, qid is not None, alpha, means))
-        self._remember(data, plain_qid=plain_qid)
+        self._keep(
+            Stream(descent, self._no_queries(descent), scale, n_pairs, n_steps, data.qid_from is not None, alpha, means)
+        )
+        self._adopt(data, {})
         self.objective_, self.status_, self.history_ = history[-1].objective, str(status), history
         return self
 
