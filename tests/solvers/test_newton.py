@@ -215,6 +215,6 @@ def test_bounds_of_the_smoothed_hinge_survive_rounding(seed, short, monkeypatch)
 
 def test_slopes_of_the_huberised_hinge_never_exceed_1():
     for mu in (1.0, 0.7, 1e-3, 3e-9, 1e-15, 1e-20):
-        (a, b), (m, inside) = HuberHinge.of_width(mu).a, HuberHinge.of_width(mu).m
+        (a, b), (m, inside) = HuberHinge(mu).steps
         assert 2 * a * (m - inside) <= 1 + 4 * np.finfo(float).eps
         assert b == -a
