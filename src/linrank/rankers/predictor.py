@@ -16,7 +16,7 @@ from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing
-from ..data.ordering import begins
+from ..data.ordering import order_within
 from ..data.queries import encode_queries
 from ..data.ranking_data import RankingData
 from ..data.row_counts import RowCounts
@@ -97,12 +97,10 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
         """1-based position of each row within its query, best first; equal scores keep their input order."""
         scores = self.predict(X)
-        query = encode_queries(qid, scores.size)[0]
-        order = np.lexsort((-scores, query))
-        first = begins(query[order])
-        start = np.flatnonzero(first)[np.cumsum(first) - 1]
+        query, ids = encode_queries(qid, scores.size)
+        ordered = order_within(query, ids.size, scores)
         positions = np.empty(scores.size, dtype=np.int64)
-        positions[order] = np.arange(scores.size) - start + 1
+        positions[ordered.row] = np.arange(1, scores.size + 1) - np.repeat(ordered.ptr[:-1], np.diff(ordered.ptr))
         return positions
 
     def score(
