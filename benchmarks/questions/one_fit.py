@@ -28,7 +28,7 @@ def states(method: Any, objective: Objective) -> Iterator[Any]:
     """The states that the loop goes through: each is a value, so a script can step as well."""
     state = method.begin(objective, None)
     yield state
-    while not method.converged(state):
+    while method.ends(state) is None:
         state = method.step(state)
         yield state
 

@@ -12,6 +12,7 @@ from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, ConjugateGradients, Iteration, Newton, Solution, Status, Tron
 from linrank.solvers.certificate import Bounds, Certificate
+from linrank.solvers.goal import Goal
 from linrank.solvers.iterate import State, check_limits, drive, iterate, start_point
 from linrank.testing import make_ranking
 
@@ -42,8 +43,8 @@ class Halving:
         best = state.best.joined(Bounds(np.full(1, float(n)), value, 0.0, 0.0))
         return Count(best, True, n in self.stuck, n)
 
-    def converged(self, state):
-        return state.best.gap <= self.target
+    def ends(self, state):
+        return Goal(self.target).reached(state.best)
 
     def left(self, state):
         return f"left after {state.steps}"

@@ -76,8 +76,8 @@ class LinearRanker(LinearPredictor):
         The objective reached, and a proven bound on how far it is above the minimum.
     fill_ : (d,) or None
         What NaN is replaced by in each column; None with missing="error".
-    status_ : {"converged", "max_iter", "stalled"}
-        How the solver ended.
+    status_ : {"converged", "max_iter", "stalled", "limited"}
+        How the solver ended; "limited": an approximate loss allows no smaller gap.
     n_iter_ : int
         Iterations made.
     n_rows_, n_queries_, n_pairs_ : int

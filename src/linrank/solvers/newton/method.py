@@ -15,8 +15,9 @@ import numpy as np
 from ..._errors import ParameterError
 from ..._typing import FloatArray
 from ...objective import Objective, Point, zeros
-from .._base import Callback, Solution
+from .._base import Callback, Solution, Status
 from ..certificate import Certificate
+from ..goal import Goal, check_gradient_tol
 from ..iterate import State, check_limits, drive, iterate
 from ..line_search import search
 from .directions import CurvatureMemory, Directions
@@ -54,7 +55,12 @@ class Iterate(State):
     least: float  # value of the smooth objective at its present width
     smoothing: float  # part of the gap that is due to smoothing
     left_to_gain: float  # about how far the smooth objective was above its minimum; infinite where that is not known
-    target: float
+    goal: Goal
+
+    @property
+    def target(self) -> float:
+        """The gap wanted."""
+        return self.goal.gap
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,8 @@ class Newton:
         Build exact Hessians when they pay, always, or never; a start from an earlier solution uses those it left.
     samples : bool
         Whether a start from zero begins on samples of the rows.
+    gradient_tol : float or None
+        Stop instead when |grad f(w)| <= gradient_tol * |grad f(0)|, for smooth losses: rule (3) of P-SWX.
     rounded : bool
         Whether conjugate gradients read sparse float64 features from a float32 copy, made once: half as large as X, or
         two thirds beyond 65,536 features, and faster to read. Gradients and certificates read X itself.
@@ -81,11 +89,13 @@ class Newton:
     hessian: str = "auto"
     samples: bool = True
     rounded: bool = True
+    gradient_tol: float | None = None
 
     stall = 5
 
     def __post_init__(self) -> None:
         check_limits(self.tol, self.max_iter)
+        check_gradient_tol(self.gradient_tol)
         if self.hessian not in ("auto", "exact", "products"):
             raise ParameterError(f"hessian={self.hessian!r} is not known: use 'auto', 'exact' or 'products'.")
 
@@ -97,28 +107,29 @@ class Newton:
 
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Iterate:
         """At weights given, at an earlier solution, or at that of samples of the rows."""
+        if self.gradient_tol is not None and not objective.loss.smooth:
+            raise ParameterError(f"gradient_tol needs a smooth loss, {objective.loss.name!r} is not: leave it out.")
         warm = start.state if isinstance(start, Solution) and isinstance(start.state, WarmStart) else WarmStart()
         w = start.w if isinstance(start, Solution) else start
-        target = self.tol * objective.value_at_zero
         if w is None:
-            w, warm = self._from_samples(objective, target, warm)
-        return _first(objective, w, warm, target)
+            w, warm = self._from_samples(objective, warm)
+        return _first(objective, w, warm, self.tol, self.gradient_tol)
 
     def step(self, state: Iterate) -> Iterate:
         """A step along the next direction, after smoothing less where that is most of what is left to gain."""
         return _next(_refined(state), Directions(self.hessian, self.rounded))
 
-    def converged(self, state: Iterate) -> bool:
-        """Whether the gap is within tol."""
-        return state.best.gap <= state.target
+    def ends(self, state: Iterate) -> Status | None:
+        """By the gap, or by the gradient."""
+        return state.goal.ends(state.best, state.point)
 
     def left(self, state: Iterate) -> WarmStart:
         """The curvature, and the width of smoothing."""
         return WarmStart(state.memory.for_next_fit(), state.view.mu)
 
-    def _from_samples(self, objective: Objective, target: float, warm: WarmStart) -> tuple[FloatArray, WarmStart]:
+    def _from_samples(self, objective: Objective, warm: WarmStart) -> tuple[FloatArray, WarmStart]:
         """Weights and curvature from growing samples of the rows, where they say something about so many features."""
-        w, rough = zeros(objective), max(target, TUNING.rough * objective.value_at_zero)
+        w, rough = zeros(objective), max(self.tol, TUNING.rough)
         for n_rows in TUNING.samples if self.samples else ():
             enough = n_rows >= TUNING.rows_a_feature * objective.n_features
             part = objective.sample(n_rows) if enough else None
@@ -145,18 +156,21 @@ class OnSample:
         """As on all rows, but Hessians are cheap."""
         return _next(_refined(state), Directions(self.method.hessian, self.method.rounded), sample=True)
 
-    def converged(self, state: Iterate) -> bool:
-        """Whether there is less to gain than a sample can tell."""
+    def ends(self, state: Iterate) -> Status | None:
+        """Where there is less to gain than a sample can tell."""
         little = state.left_to_gain <= 0.1 * state.target and state.smoothing <= 0.5 * state.target
-        return state.best.gap <= state.target or little
+        return Status.CONVERGED if little else state.goal.reached(state.best)
 
 
-def _first(objective: Objective, w: FloatArray, warm: WarmStart, target: float) -> Iterate:
+def _first(
+    objective: Objective, w: FloatArray, warm: WarmStart, tol: float, gradient_tol: float | None = None
+) -> Iterate:
     view = view_of(objective, warm.mu)
     point = view.objective.at(w)
     found, smoothing = view.at(point)
     best = Certificate.none(objective).joined(found)
-    return Iterate(best, True, False, view, point, warm.memory, point.value, smoothing, np.inf, target)
+    goal = Goal.of(objective, tol, gradient_tol, point)
+    return Iterate(best, True, False, view, point, warm.memory, point.value, smoothing, np.inf, goal)
 
 
 def _refined(state: Iterate) -> Iterate:
@@ -184,7 +198,7 @@ def _next(state: Iterate, directions: Directions, sample: bool = False) -> Itera
     gained = best.improves_on(state.best) or best.lower > state.best.lower or point.value < state.least
     left_to_gain = _left_to_gain(line.slope, trial.t, direction.solved or sample)
     least = min(point.value, state.least)
-    return Iterate(best, gained, False, state.view, point, memory, least, smoothing, left_to_gain, target=state.target)
+    return Iterate(best, gained, False, state.view, point, memory, least, smoothing, left_to_gain, state.goal)
 
 
 def _left_to_gain(slope: float, t: float, known: bool) -> float:
