@@ -12,7 +12,6 @@ from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, ConjugateGradients, Iteration, Newton, Solution, Status, Tron
 from linrank.solvers.certificate import Bounds, Certificate
-from linrank.solvers.goal import Goal
 from linrank.solvers.iterate import State, check_limits, drive, iterate, start_point
 from linrank.testing import make_ranking
 
@@ -44,7 +43,7 @@ class Halving:
         return Count(best, True, n in self.stuck, n)
 
     def ends(self, state):
-        return Goal(self.target).reached(state.best)
+        return Status.CONVERGED if state.best.gap <= self.target else None
 
     def left(self, state):
         return f"left after {state.steps}"

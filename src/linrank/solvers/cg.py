@@ -65,7 +65,7 @@ class ConjugateGradients:
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Path:
         """Steepest descent first: the loss changes by about its value within the first step."""
         point = start_point(objective, start)
-        goal = Goal.of(objective, self.tol, self.gradient_tol, point)
+        goal = Goal(objective, self.tol, self.gradient_tol)
         best = Certificate.none(objective).joined(bounds(point))
         return Path(best, True, False, point, point.gradient, -point.gradient, point.value, goal)
 

@@ -71,7 +71,7 @@ class Tron:
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Region:
         """A region as large as the first gradient."""
         point = start_point(objective, start)
-        goal = Goal.of(objective, self.tol, self.gradient_tol, point)
+        goal = Goal(objective, self.tol, self.gradient_tol)
         best = Certificate.none(objective).joined(bounds(point))
         return Region(best, True, False, point, float(np.linalg.norm(point.gradient)), goal)
 

@@ -83,7 +83,7 @@ class Bundle:
         elif self.line_search:
             model = model.with_plane(np.zeros(objective.n_features), 0.0)  # no loss is negative
         point, nowhere = start_point(objective, start), Minimum(np.empty(0), -np.inf, -np.inf)
-        goal = Goal.of(objective, self.tol)
+        goal = Goal(objective, self.tol)
         none = Cuts(Certificate.none(objective), True, False, point, model, nowhere, -np.inf, 1.0, goal)
         return self._cut(none, point, point, 1.0)
 
@@ -113,7 +113,7 @@ class Bundle:
 
     def ends(self, state: Cuts) -> Status | None:
         """By the gap."""
-        return state.goal.reached(state.best)
+        return state.goal.ends(state.best, state.point)
 
     def left(self, state: Cuts) -> Planes:
         """The planes: they hold for every penalty."""

@@ -159,7 +159,7 @@ class OnSample:
     def ends(self, state: Iterate) -> Status | None:
         """Where there is less to gain than a sample can tell."""
         little = state.left_to_gain <= 0.1 * state.target and state.smoothing <= 0.5 * state.target
-        return Status.CONVERGED if little else state.goal.reached(state.best)
+        return Status.CONVERGED if little else state.goal.ends(state.best, state.point)
 
 
 def _first(
@@ -169,7 +169,7 @@ def _first(
     point = view.objective.at(w)
     found, smoothing = view.at(point)
     best = Certificate.none(objective).joined(found)
-    goal = Goal.of(objective, tol, gradient_tol, point)
+    goal = Goal(objective, tol, gradient_tol)
     return Iterate(best, True, False, view, point, warm.memory, point.value, smoothing, np.inf, goal)
 
 
