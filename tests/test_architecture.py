@@ -59,6 +59,18 @@ def test_every_module_has_a_layer_and_every_layer_its_modules():
     assert len(LAYERS) == 9
 
 
+def test_the_page_on_architecture_draws_these_layers_and_names_files_that_exist():
+    page = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = re.findall(r"^\| \d \| (.*?) \|", page, re.MULTILINE)
+    rooms = [[name.strip("`/") for name in re.findall(r"`\w+/?`", row.split("(")[0])] for row in drawn]
+    assert [sorted(row) for row in rooms] == LAYERS
+    named = {name for name in re.findall(r"`([\w/]+\.py)`", page) if "NAME" not in name}
+    named = {name for name in named if not name.startswith(("tests/", "benchmarks/"))}
+    assert len(named) > 20
+    for name in named:
+        assert (SOURCE / name).exists() or any(SOURCE.rglob(name)), name
+
+
 def test_kernels_are_compiled_functions_alone():
     """No Python that allocates: what is not compiled names types, builds intrinsics or computes constants."""
     plain = {"_jit.py", "_vector.py"}  # the decorator, and the intrinsics with their twins
