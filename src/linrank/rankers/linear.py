@@ -8,8 +8,6 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
-from ..data.missing import learn_missing
-from ..data.ranking_data import RankingData
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
 from .predictor import LinearPredictor
@@ -164,17 +162,7 @@ class LinearRanker(LinearPredictor):
             Weights to start from, in the units of the data.
         """
         training = Training.of(self, warm_start=self.warm_start)
-        complete, fill = learn_missing(X, self.missing)
-        data = RankingData(
-            complete,
-            y,
-            qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            pairs=pairs,
-            preferences=self.preferences,
-            query_weighting=self.query_weighting,
-        )
+        data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
         trained = training.fit(data, self._start(start), advise=self._advises)
         kept = (trained.solution, trained.key) if self.warm_start else (None, None)
         found = {**trained.attributes(), **feature_names(X), "fill_": fill, "_solution": kept[0], "_key": kept[1]}

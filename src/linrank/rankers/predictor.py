@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.labels import are_labels, split_labels
-from ..data.missing import fill_missing
+from ..data.missing import fill_missing, learn_missing
 from ..data.ordering import order_within
 from ..data.queries import encode_queries
 from ..data.ranking_data import RankingData
@@ -58,6 +58,12 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
+
+    def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
+        """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
+        complete, fill = learn_missing(X, self.missing)
+        weighting = {"preferences": self.preferences, "query_weighting": self.query_weighting}
+        return RankingData(complete, y, qid, **given, **weighting), fill
 
     def _adopt(self, data: RankingData, found: dict[str, Any]) -> None:
         """Become a ranker fitted to data, in one step: Ctrl-C comes before or after.
