@@ -62,8 +62,8 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
         """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
         complete, fill = learn_missing(X, self.missing)
-        weighting = {"preferences": self.preferences, "query_weighting": self.query_weighting}
-        return RankingData(complete, y, qid, **given, **weighting), fill
+        given |= {"preferences": self.preferences, "query_weighting": self.query_weighting}
+        return RankingData(complete, y, qid, **given), fill
 
     def _adopt(self, data: RankingData, found: dict[str, Any]) -> None:
         """Become a ranker fitted to data, in one step: Ctrl-C comes before or after.
