@@ -148,7 +148,7 @@ def test_planes_serve_every_alpha(engine):
 
 def test_idle_planes_are_forgotten_and_the_bound_stands(monkeypatch):
     X, y, qid = make_ranking(500, 20, 1, None, noise=3.0)
-    monkeypatch.setattr(method, "PATIENCE", 3)
+    monkeypatch.setattr(method, "MAX_IDLE", 3)
     with ProductsEngine(RankingData(X, y, qid)) as engine:
         solution = Bundle(tol=1e-7, max_iter=3000).minimise(objective_of(engine, 1e-3))
         assert len(solution.state.b) < solution.n_iter

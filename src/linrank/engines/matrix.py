@@ -23,7 +23,7 @@ BLOCK_ENTRIES = 1 << 19  # entries of X in a block of work
 PIECE_ENTRIES = 1 << 14  # entries widened to float64 at a time: they stay in the cache
 MAX_BLOCKS = 64
 STREAMED_BYTES, STREAMED_COLUMNS = 1 << 24, 32  # from here on kernels read float64 rows from memory faster than BLAS
-ROUNDED_ENTRIES = 1 << 17  # of a sparse matrix that is worth a copy in float32: with fewer, all lie in the cache
+FLOAT32_ENTRIES = 1 << 17  # of a sparse matrix that is worth a copy in float32: with fewer, all lie in the cache
 
 
 class Matrix(ABC):
@@ -41,7 +41,7 @@ class Matrix(ABC):
         """First row of a block, and the row after its last."""
         return int(self.cuts[block]), int(self.cuts[block + 1])
 
-    def rounded(self) -> Matrix | None:
+    def in_float32(self) -> Matrix | None:
         """The matrix in float32, whose products are faster; None where they are not."""
         return None
 
@@ -171,9 +171,9 @@ class SparseMatrix(Matrix):
         self.cuts = np.searchsorted(indptr, wanted).astype(np.int64)
         self.cuts[0], self.cuts[-1] = 0, shape[0]
 
-    def rounded(self) -> SparseMatrix | None:
+    def in_float32(self) -> SparseMatrix | None:
         """A float32 copy, its indices as short as can be; None where that loses more than digits or gains nothing."""
-        if self.data.dtype != np.float64 or self.data.size < ROUNDED_ENTRIES:
+        if self.data.dtype != np.float64 or self.data.size < FLOAT32_ENTRIES:
             return None
         data = np.empty(self.data.size, dtype=np.float32)
         if not products.round_entries(self.data, data):

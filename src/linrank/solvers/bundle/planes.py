@@ -69,14 +69,14 @@ class Model:
     x: FloatArray  # (n,)
     idle: NDArray[np.int64]  # (n,) minimisations since a plane had weight
     most: int  # planes kept
-    patience: int  # minimisations a plane is kept without weight, once room is short
+    max_idle: int  # minimisations a plane is kept without weight, once room is short
     error: PlaneError
 
     @staticmethod
-    def empty(n_features: int, most: int, patience: int) -> Model:
+    def empty(n_features: int, most: int, max_idle: int) -> Model:
         """No plane."""
         a, G = np.empty((FIRST_ROOM, n_features)), np.empty((FIRST_ROOM, FIRST_ROOM))
-        return Model(a, np.empty(FIRST_ROOM), G, np.empty(0), np.empty(0, dtype=np.int64), most, patience, PlaneError())
+        return Model(a, np.empty(FIRST_ROOM), G, np.empty(0), np.empty(0, dtype=np.int64), most, max_idle, PlaneError())
 
     @property
     def n(self) -> int:
@@ -98,7 +98,7 @@ class Model:
         """With one plane more; it starts without weight, but the first has all."""
         model = self
         if model.n == model.b.size:
-            model = model._keeping(np.flatnonzero(model.idle <= model.patience))
+            model = model._keeping(np.flatnonzero(model.idle <= model.max_idle))
         if model.n >= model.most:
             model = model._merged()
         if model.n == model.b.size:
