@@ -29,6 +29,7 @@ from .losses import AnyLoss, Loss, as_loss, known_name
 from .penalties import Ridge
 from .solvers import SOLVERS, Callback, ConjugateGradients, Newton, Solution, Solver, Status, Tron
 from .solvers._base import checked
+from .solvers.choose import choose
 
 logger = logging.getLogger("linrank")
 
@@ -196,7 +197,7 @@ class LinearRanker(LinearPredictor):
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             risk_key = (engine.fingerprint(), _state(self.loss), str(self.scale)) if self.warm_start else None
             start = self._start(engine.facts, risk_key, scale)
-            solution = _minimise(self._solver(engine), objective, start, progress)
+            solution = _minimise(self._solver(objective), objective, start, progress)
             if self._advises and self.verbose > 0 and all_in_order(engine, objective.scores(solution.w)):
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
@@ -215,11 +216,11 @@ class LinearRanker(LinearPredictor):
         loss, engine = self._loss(), open_engine(data, self.n_jobs)
         with engine, overflow_ignored():
             scale = choose_scale(self.scale, engine.columns()) if self.scale else None
-            solver = self._solver(engine)
             solutions: list[Solution] = []
             for alpha in alphas:
                 objective = Objective(engine, loss, Ridge(float(alpha)), scale)
-                solutions.append(_minimise(solver, objective, solutions[-1] if solutions else None))
+                start = solutions[-1] if solutions else None
+                solutions.append(_minimise(self._solver(objective), objective, start))
                 done(solutions[-1])
         return solutions, scale
 
@@ -258,17 +259,13 @@ class LinearRanker(LinearPredictor):
         kind = SOLVERS.get(self.solver, object) if isinstance(self.solver, str) else type(self.solver)
         return issubclass(kind, (ConjugateGradients, Tron)) or (issubclass(kind, Newton) and loss.smoothed(1.0) is None)
 
-    def _solver(self, engine: Engine) -> Solver:
+    def _solver(self, objective: Objective) -> Solver:
+        """The solver given, or a new one by its name."""
         if not isinstance(self.solver, str):
             return self.solver
-        name = self.solver
-        if name == "auto":
-            # Smoothing the hinge for Newton's method pays where exact Hessians can be had.
-            loss = self._loss()
-            smooth = loss if loss.smooth else loss.smoothed(1.0)
-            pays = loss.smooth or (smooth is not None and engine.hessian_cost(smooth) is not None)
-            name = "newton" if pays else "bundle"
-        return SOLVERS[name](tol=self.tol, max_iter=int(self.max_iter))
+        if self.solver == "auto":
+            return choose(objective, self.tol, int(self.max_iter))
+        return SOLVERS[self.solver](tol=self.tol, max_iter=int(self.max_iter))
 
     def _start(self, facts: Facts, risk_key: Any, scale: FloatArray | None) -> Solution | FloatArray | None:
         if not self.warm_start or getattr(self, "coef_", None) is None:

@@ -9,6 +9,7 @@ for many points, for any penalty, and that of a sample of the rows for all rows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,8 +25,10 @@ from .secants import Secant, corrected
 class Tuning:
     """Numbers that steer directions; ``benchmarks/run.py ablation`` says what each is worth."""
 
-    #: Relative residual at which conjugate gradients stop.
-    forcing: float = 0.1
+    #: Relative residual at which conjugate gradients stop,
+    forcing: float = 0.3
+    #: or, earlier, where the gap that it foretells is this part of the one wanted.
+    enough: float = 0.3
     #: Steps that secants remember.
     memory: int = 12
     #: A factor is renewed after so many times the steps that a new one costs,
@@ -87,21 +90,25 @@ class CurvatureMemory:
 
 
 class Direction(NamedTuple):
-    """A direction, and whether Newton's equation was solved for it."""
+    """A direction, whether Newton's equation was solved for it, and whether that was given up as too dear."""
 
     d: FloatArray
     solved: bool
+    given_up: bool = False
 
 
 @dataclass(frozen=True)
 class Directions:
     """How directions are found.
 
-    hessian : "auto", "exact" or "products"; rounded : whether conjugate gradients may read X in float32.
+    hessian : "auto", "exact" or "products"; rounded : whether conjugate gradients may read X in float32;
+    max_products : when they give up, where no Hessian is bought before; target : the gap wanted.
     """
 
     hessian: str = "auto"
     rounded: bool = True
+    max_products: float = math.inf
+    target: float = 0.0
 
     def next(self, point: Point, memory: CurvatureMemory, sample: bool = False) -> tuple[Direction, CurvatureMemory]:
         """An approximate solution of H d = -gradient; `sample`: of the rows, so that a Hessian is cheap."""
@@ -111,11 +118,13 @@ class Directions:
         memory = memory.factorised(point.objective.penalty.curvature)
         if memory.factor is not None:
             return self._with_factor(point, memory.noted(point, TUNING.memory), cost)
-        if cost is None:
+        if cost is None and self.max_products == math.inf:
             return self._solved(point, memory)
-        limit = 0 if sample else max(1, int(cost - memory.earlier))
-        d, n, solved = self._conjugate_gradients(point, memory, limit)
-        return (Direction(d, True), replace(memory, products=memory.products + n)) if solved else self._exact(point)
+        rent = math.inf if cost is None else 0 if sample else max(1, int(cost - memory.earlier))
+        d, n, solved = self._conjugate_gradients(point, memory, int(min(rent, self.max_products)))
+        if not solved and rent <= self.max_products:
+            return self._exact(point)
+        return Direction(d, solved, not solved), replace(memory, products=memory.products + n)
 
     def _with_factor(
         self, point: Point, memory: CurvatureMemory, cost: float | None
@@ -144,6 +153,7 @@ class Directions:
         p, rz = z, float(r @ z)
         # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
         goal, plain_goal = TUNING.forcing**2 * rz, TUNING.forcing**2 * float(r @ r)
+        gap, enough = point.objective.penalty.conjugate, TUNING.enough * self.target
         for n in range(1, limit + 1):
             Hp = point.hessian_product(p, exact=not self.rounded)
             curvature = float(p @ Hp)
@@ -153,7 +163,7 @@ class Directions:
             x, r = x + step * p, r - step * Hp
             z = memory.precondition(r)
             rz, before = float(r @ z), rz
-            if rz <= goal and float(r @ r) <= plain_goal:
+            if (rz <= goal and float(r @ r) <= plain_goal) or gap(r) <= enough:
                 return x, n, True
             p = z + (rz / before) * p
         return x, limit, False

@@ -7,6 +7,7 @@ off (`smoothing.py`) over a width that shrinks when most of what is left to gain
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -74,6 +75,8 @@ class Newton:
     rounded : bool
         Whether conjugate gradients read sparse float64 features from a float32 copy, made once: half as large as X, or
         two thirds beyond 65,536 features, and faster to read. Gradients and certificates read X itself.
+    max_products : float
+        Give up, as stalled, where a direction takes more Hessian products: another method may do better.
     """
 
     tol: float = 1e-3
@@ -81,6 +84,7 @@ class Newton:
     hessian: str = "auto"
     samples: bool = True
     rounded: bool = True
+    max_products: float = np.inf
 
     stall = 5
 
@@ -106,7 +110,11 @@ class Newton:
 
     def step(self, state: Iterate) -> Iterate:
         """A step along the next direction, after smoothing less where that is most of what is left to gain."""
-        return _next(_refined(state), Directions(self.hessian, self.rounded))
+        return _next(_refined(state), self.directions(state.target))
+
+    def directions(self, target: float) -> Directions:
+        """How directions to such a gap are found."""
+        return Directions(self.hessian, self.rounded, self.max_products, target)
 
     def converged(self, state: Iterate) -> bool:
         """Whether the gap is within tol."""
@@ -117,14 +125,11 @@ class Newton:
         return WarmStart(state.memory.for_next_fit(), state.view.mu)
 
     def _from_samples(self, objective: Objective, target: float, warm: WarmStart) -> tuple[FloatArray, WarmStart]:
-        """Weights and curvature from growing samples of the rows, where they say something about so many features."""
+        """Weights and curvature from samples of the rows."""
         w, rough = zeros(objective), max(target, TUNING.rough * objective.value_at_zero)
-        for n_rows in TUNING.samples if self.samples else ():
-            enough = n_rows >= TUNING.rows_a_feature * objective.n_features
-            part = objective.sample(n_rows) if enough else None
-            if part is not None:
-                state = drive(OnSample(self), _first(part, w, warm, rough)).state
-                w, warm = state.best.w, WarmStart(state.memory.on_other_rows(), state.view.mu)
+        for part in samples(objective) if self.samples else ():
+            state = drive(OnSample(self), _first(part, w, warm, rough)).state
+            w, warm = state.best.w, WarmStart(state.memory.on_other_rows(), state.view.mu)
         return w, warm
 
 
@@ -143,12 +148,21 @@ class OnSample:
 
     def step(self, state: Iterate) -> Iterate:
         """As on all rows, but Hessians are cheap."""
-        return _next(_refined(state), Directions(self.method.hessian, self.method.rounded), sample=True)
+        return _next(_refined(state), self.method.directions(state.target), sample=True)
 
     def converged(self, state: Iterate) -> bool:
         """Whether there is less to gain than a sample can tell."""
         little = state.left_to_gain <= 0.1 * state.target and state.smoothing <= 0.5 * state.target
         return state.best.gap <= state.target or little
+
+
+def samples(objective: Objective) -> Iterator[Objective]:
+    """The objective over growing samples of the rows, where they say something about so many features."""
+    for n_rows in TUNING.samples:
+        enough = n_rows >= TUNING.rows_a_feature * objective.n_features
+        part = objective.sample(n_rows) if enough else None
+        if part is not None:
+            yield part
 
 
 def _first(objective: Objective, w: FloatArray, warm: WarmStart, target: float) -> Iterate:
@@ -184,7 +198,8 @@ def _next(state: Iterate, directions: Directions, sample: bool = False) -> Itera
     gained = best.improves_on(state.best) or best.lower > state.best.lower or point.value < state.least
     left_to_gain = _left_to_gain(line.slope, trial.t, direction.solved or sample)
     least = min(point.value, state.least)
-    return Iterate(best, gained, False, state.view, point, memory, least, smoothing, left_to_gain, target=state.target)
+    given_up = direction.given_up
+    return Iterate(best, gained, given_up, state.view, point, memory, least, smoothing, left_to_gain, state.target)
 
 
 def _left_to_gain(slope: float, t: float, known: bool) -> float:
