@@ -128,7 +128,7 @@ class Point:
     @property
     def sound(self) -> bool:
         """Whether there are numbers, and digits left in them: no loss is negative but by rounding."""
-        if not np.isfinite(self.value) or not np.all(np.isfinite(self.gradient)):
+        if not math.isfinite(self.value) or not np.isfinite(self.gradient).all():
             return False
         return self.risk >= 0 or -self.risk <= LEAST * self.objective.value_at_zero + self.risk_rounding + self.error
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from .._objective import Objective
 from .bundle import Bundle
 from .newton import Newton
-from .newton.method import samples
+from .newton.method import sample_of
 from .relay import Relay
 
 
@@ -38,9 +38,9 @@ def choose(objective: Objective, tol: float, max_iter: int) -> Newton | Bundle |
     if _cheap(objective if loss.smooth else replace(objective, loss=smooth)):
         return newton
     if loss.smooth:  # directions from a sample's factor take no products, and are not given up
-        return Relay(replace(newton, max_products=math.sqrt(objective.n_features)), bundle)
-    sampled = any(part.hessian_cost is not None for part in samples(replace(objective, loss=smooth)))
-    return newton if sampled else bundle
+        return Relay(replace(newton, max_products=math.isqrt(objective.n_features)), bundle)
+    part = sample_of(replace(objective, loss=smooth))
+    return bundle if part is None or part.hessian_cost is None else newton
 
 
 def _cheap(objective: Objective) -> bool:

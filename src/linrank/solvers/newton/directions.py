@@ -3,8 +3,7 @@
 Whether to rent or to buy: without a factor, directions come from conjugate gradients on Hessian products; an exact
 Hessian costs as much as some of these, and is built once so many have been made. Its Cholesky factor, corrected by the
 steps taken since (`secants.py`), then gives directions for nothing. When many steps have been taken with it, it is
-built anew, or, where none can be had, conjugate gradients preconditioned by it solve for one direction. A factor serves
-for many points, for any penalty, and that of a sample of the rows for all rows.
+built anew. A factor serves for many points, for any penalty, and that of a sample of the rows for all rows.
 """
 
 from __future__ import annotations
@@ -31,10 +30,8 @@ class Tuning:
     enough: float = 0.3
     #: Steps that secants remember.
     memory: int = 12
-    #: A factor is renewed after so many times the steps that a new one costs,
-    renewal: float = 8.0
-    #: which are taken for so many where none can be had.
-    price: float = 10.0
+    #: A factor is renewed after so many times the steps that a new one costs in products.
+    renewal: float = 2.0
 
 
 TUNING = Tuning()
@@ -90,10 +87,9 @@ class CurvatureMemory:
 
 
 class Direction(NamedTuple):
-    """A direction, whether Newton's equation was solved for it, and whether that was given up as too dear."""
+    """A direction, and whether a better one was given up as too dear."""
 
     d: FloatArray
-    solved: bool
     given_up: bool = False
 
 
@@ -117,53 +113,40 @@ class Directions:
             return self._exact(point)
         memory = memory.factorised(point.objective.penalty.curvature)
         if memory.factor is not None:
-            return self._with_factor(point, memory.noted(point, TUNING.memory), cost)
-        if cost is None and self.max_products == math.inf:
-            return self._solved(point, memory)
+            old = cost is not None and memory.steps >= TUNING.renewal * cost
+            return self._exact(point) if old else self._with_factor(point, memory.noted(point, TUNING.memory))
         rent = math.inf if cost is None else 0 if sample else max(1, int(cost - memory.earlier))
-        d, n, solved = self._conjugate_gradients(point, memory, int(min(rent, self.max_products)))
-        if not solved and rent <= self.max_products:
+        d, n, solved = self._conjugate_gradients(point, min(rent, self.max_products))
+        if not solved and rent <= self.max_products and cost is not None:
             return self._exact(point)
-        return Direction(d, solved, not solved), replace(memory, products=memory.products + n)
+        return Direction(d, not solved and n >= self.max_products), replace(memory, products=memory.products + n)
 
-    def _with_factor(
-        self, point: Point, memory: CurvatureMemory, cost: float | None
-    ) -> tuple[Direction, CurvatureMemory]:
-        price = TUNING.price if cost is None else cost
-        if memory.steps >= TUNING.renewal * price:
-            return self._solved(point, replace(memory, steps=0)) if cost is None else self._exact(point)
+    def _with_factor(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
         d = corrected(memory.precondition, memory.secants, memory.c, -point.gradient)
-        return Direction(d, False), replace(memory, steps=memory.steps + 1)
+        return Direction(d), replace(memory, steps=memory.steps + 1)
 
     def _exact(self, point: Point) -> tuple[Direction, CurvatureMemory]:
         memory = CurvatureMemory(point.risk_hessian()).factorised(point.objective.penalty.curvature)
         if memory.factor is None:
-            return self._solved(point, memory)
+            return Direction(self._conjugate_gradients(point)[0]), memory
         memory = memory.noted(point, TUNING.memory)
-        return Direction(-memory.precondition(point.gradient), True), memory
+        return Direction(-memory.precondition(point.gradient)), memory
 
-    def _solved(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
-        """By conjugate gradients, as long as rounding is not to blame."""
-        return Direction(self._conjugate_gradients(point, memory, 10 * point.w.size + 100)[0], True), memory
-
-    def _conjugate_gradients(self, point: Point, memory: CurvatureMemory, limit: int) -> tuple[FloatArray, int, bool]:
+    def _conjugate_gradients(self, point: Point, limit: float = math.inf) -> tuple[FloatArray, int, bool]:
         """The direction after at most `limit` Hessian products, how many there were, and whether they sufficed."""
         r = -point.gradient
-        x, z = np.zeros_like(r), memory.precondition(r)
-        p, rz = z, float(r @ z)
-        # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
-        goal, plain_goal = TUNING.forcing**2 * rz, TUNING.forcing**2 * float(r @ r)
-        gap, enough = point.objective.penalty.conjugate, TUNING.enough * self.target
+        x, p, rr = np.zeros_like(r), r, float(r @ r)
+        goal, gap, enough = TUNING.forcing**2 * rr, point.objective.penalty.conjugate, TUNING.enough * self.target
+        limit = int(min(limit, 10 * r.size + 100))  # beyond that rounding is to blame
         for n in range(1, limit + 1):
             Hp = point.hessian_product(p, exact=not self.rounded)
             curvature = float(p @ Hp)
             if not curvature > 0:
                 return x, n, False
-            step = rz / curvature
+            step = rr / curvature
             x, r = x + step * p, r - step * Hp
-            z = memory.precondition(r)
-            rz, before = float(r @ z), rz
-            if (rz <= goal and float(r @ r) <= plain_goal) or gap(r) <= enough:
+            rr, before = float(r @ r), rr
+            if rr <= goal or gap(r) <= enough:
                 return x, n, True
-            p = z + (rz / before) * p
+            p = r + (rr / before) * p
         return x, limit, False
