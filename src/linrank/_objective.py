@@ -44,6 +44,11 @@ class Objective:
         """Number of features d."""
         return self.engine.facts.features
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.engine.facts.rows
+
     @cached_property
     def value_at_zero(self) -> float:
         """f(0): the mean loss of equal scores."""

@@ -30,6 +30,8 @@ class Tuning:
     #: Rows of the sample on which a start from zero begins, or so many a feature.
     sample: int = 5_000
     rows_a_feature: int = 20
+    #: Most that its Hessian costs, in Hessian products with all rows.
+    pays: float = 20.0
     #: The gap to which it is solved, relative to f(0).
     rough: float = 1e-3
 
@@ -124,11 +126,12 @@ class Newton:
 
     def _from_sample(self, objective: Objective, target: float, warm: WarmStart) -> tuple[FloatArray, WarmStart]:
         """Weights and curvature from a sample of the rows, where there is one."""
-        part = sample_of(objective) if self.samples else None
+        part = sample_of(view_of(objective, warm.mu).objective) if self.samples else None
         if part is None:
             return zeros(objective), warm
         rough = max(target, TUNING.rough * objective.value_at_zero)
-        state = drive(OnSample(self), _first(part, zeros(objective), warm, rough)).state
+        start = _first(replace(part, loss=objective.loss), zeros(objective), warm, rough)
+        state = drive(OnSample(self), start).state
         return state.best.w, WarmStart(state.memory.on_other_rows(), state.view.mu)
 
 
@@ -155,8 +158,12 @@ class OnSample:
 
 
 def sample_of(objective: Objective) -> Objective | None:
-    """The objective over a sample of the rows that says something about so many features; None where rows are few."""
-    return objective.sample(max(TUNING.sample, TUNING.rows_a_feature * objective.n_features))
+    """A smooth objective over a sample of the rows that tells features apart; None where that does not pay."""
+    n_rows = max(TUNING.sample, TUNING.rows_a_feature * objective.n_features)
+    share = n_rows / objective.n_rows
+    if share > 1 or (objective.hessian_cost or 0.0) * share > TUNING.pays:
+        return None
+    return objective.sample(n_rows)
 
 
 def _first(objective: Objective, w: FloatArray, warm: WarmStart, target: float) -> Iterate:
