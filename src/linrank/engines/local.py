@@ -143,7 +143,7 @@ class LocalEngine:
     def scores(self, w: FloatArray) -> LocalScores:
         """X w."""
         w = self.checked(w)
-        if not np.any(w):
+        if not w.any():
             return LocalScores(np.zeros(self.data.preferences.n_members))
         return LocalScores(self.dot(self.matrix, w))
 

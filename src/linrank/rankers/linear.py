@@ -34,8 +34,8 @@ class LinearRanker(LinearPredictor):
     solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
         How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "cg" (nonlinear
         conjugate gradients) and "tron" (trust-region Newton) for smooth ones, to compare with. "auto" takes Newton's
-        method, but the bundle method for the hinge with few features or large sparse X, and for losses of your own that
-        are not smooth. An instance, of `linrank.solvers` or your own, brings its own tol and max_iter.
+        method where a Hessian is cheap; else the bundle method, for a smooth loss only once Newton's directions turn
+        out to be dear. An instance, of `linrank.solvers` or your own, brings its own tol and max_iter.
     preferences : {"full", "chain"} or edges, default="full"
         Compare all levels within a query, or consecutive levels only, or those joined by a graph: a list or array of
         edges (lower level, higher level[, weight]) between values of y. Cycles are allowed, levels that do not occur

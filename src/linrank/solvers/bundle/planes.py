@@ -7,6 +7,7 @@ ourselves, so the bound is right even where the quadratic programme's answer is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -30,8 +31,8 @@ class PlaneError(NamedTuple):
 
     def joined(self, point: Point) -> PlaneError:
         """With one more plane, at a point."""
-        here = point.error, point.gradient_error, float(np.linalg.norm(point.w))
-        return PlaneError(*(max(a, b) for a, b in zip(self, here, strict=True)))
+        value, gradient = max(self.value, point.error), max(self.gradient, point.gradient_error)
+        return PlaneError(value, gradient, max(self.farthest, math.sqrt(float(point.w @ point.w))))
 
     def at_minimiser(self, objective: Objective) -> float:
         """How far a plane may lie above the risk at the minimiser, where the penalty is at most f(0)."""
@@ -107,7 +108,7 @@ class Model:
         model.a[k], model.b[k] = a, b
         model.G[k, : k + 1] = model.a[: k + 1] @ a
         model.G[: k + 1, k] = model.G[k, : k + 1]
-        return replace(model, x=np.r_[model.x, 1.0 if k == 0 else 0.0], idle=np.r_[model.idle, 0])
+        return replace(model, x=np.append(model.x, 1.0 if k == 0 else 0.0), idle=np.append(model.idle, 0))
 
     def touching(self, point: Point) -> Model | None:
         """With the plane that touches the risk at a point; None where it overflows.
