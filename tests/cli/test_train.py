@@ -14,7 +14,7 @@ from linrank.cli import _files
 from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
 from linrank.export import TARGETS
 from linrank.io import Dataset, read
-from linrank.io.read import FORMATS
+from linrank.io.formats import FORMATS
 from linrank.losses import LOSSES
 from linrank.metrics._conventions import PRESETS, TIES
 from linrank.metrics._pairs import TIE_VALUE
@@ -32,10 +32,17 @@ def test_choices_are_those_of_the_library():
     assert set(options.SOLVERS) == set(SOLVERS)
     assert options.RULES == tuple(RULES)
     assert options.SAMPLINGS == SAMPLINGS
-    assert options.FORMATS == FORMATS
     assert options.PRESETS == tuple(PRESETS)
-    assert options.TARGETS == tuple(TARGETS)
     assert options.TIES == (*TIE_VALUE, *TIES)
+
+
+def test_names_of_formats_and_targets_are_asked_for(run):
+    for words, table in ((["export", "m.json", "--to", "?"], TARGETS), (["inspect", "x", "--format", "?"], FORMATS)):
+        told = run(*words, code=2).stderr
+        assert all(repr(name) in told for name in table)
+        text = " ".join(run(words[0], "--help").stdout.split())
+        assert f"[{'|'.join(table)}]" in text or f"One of {', '.join(table)}." in text
+    assert "solr" in run("export", "m.json", code=2).stderr  # what --to may be, where it is not given
 
 
 def test_every_parameter_is_reachable():

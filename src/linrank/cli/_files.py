@@ -17,10 +17,12 @@ from .._files import replacing
 from .._typing import FloatArray
 from ..data.missing import replace_missing
 from ..engines.matrix import predict
-from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read_model
+from ..io import Dataset, Model, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
+from ..io._options import ReadOptions
+from ..io._read import read_file
 from ..io._streams import name_of
-from ..io.read import read_file
+from ..io.formats import FORMATS, format_of
 from ._options import Reading
 from ._terminal import echo, standard_output
 
@@ -79,21 +81,23 @@ def read_data(
 
 
 def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dataset:
-    table = (reading.format or format_of(path)) != "svmlight"
+    table = _is_table(path, reading)
     features = like.names if table and like is not None else None
-    query = reading.query if table else reading.query or None  # "" says of any file that it is one query
-    return read_file(
-        path,
-        reading.format,
+    query = reading.query if table else reading.query or None  # --query '' is for every format: all rows are one query
+    options = ReadOptions(
         Columns(reading.label, query, reading.id, reading.weight, features, reading.drop),
         missing,
         np.float32 if reading.float32 else np.float64,
         n_features=reading.n_features if like is None else like.n_features,
-        dense="auto",
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
     )
+    return read_file(path, reading.format, options)
+
+
+def _is_table(path: str, reading: Reading) -> bool:
+    return FORMATS[reading.format or format_of(path)].table
 
 
 def _told() -> set[str]:
@@ -130,7 +134,7 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
     if not by_query:
         _told().add(path)
     missing = "error" if like.fill is None else "keep"
-    if (reading.format or format_of(path)) != "svmlight" or has_side_files(path):
+    if _is_table(path, reading) or has_side_files(path):
         data = _read(path, reading, missing, like)
         if data.n_features != like.n_features:
             raise DataError(
@@ -145,7 +149,7 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
 
 def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:
     """An SVMlight file in chunks."""
-    if (reading.format or format_of(path)) != "svmlight":
+    if _is_table(path, reading):
         raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
     if path != "-":
         open(path, "rb").close()  # or the count of features would wonder about what is not there

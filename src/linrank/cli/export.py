@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import TARGETS, Reading, json_option, reading_options
+from ._options import Listed, OneOf, Reading, json_option, reading_options
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model")
-@click.option("--to", "target", required=True, type=click.Choice(TARGETS), metavar="TARGET", help="See above.")
+@click.option("--to", "target", cls=Listed, required=True, type=OneOf(".export._targets", "TARGETS"), metavar="TARGET")
 @click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
 @click.option(
     "--verify", metavar="DATA", help="Score this file by the export too, read back independently, and compare."
@@ -55,8 +55,7 @@ def export(
 ) -> None:
     """Write a model for another system.
 
-    Targets: solr, elasticsearch (and opensearch), ranklib, vespa, onnx, sql, svmrank, liblinear, python. With --json a
-    report on the verification goes to standard output, so the export itself needs -o.
+    With --json a report on the verification goes to standard output, so the export itself needs -o.
 
     \b
       linrank export model.json --to solr --features features.json -o solr.json

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError
 from .._text import printable
@@ -43,6 +42,10 @@ class LinearFunction:
     @classmethod
     def of(cls, estimator: Any, offset: float = 0.0) -> LinearFunction:
         """The function that a fitted ranker computes, or the decision function of an AUCClassifier."""
+        from sklearn.utils.validation import (
+            check_is_fitted,  # not at the top: `linrank export --help` needs names alone
+        )
+
         check_is_fitted(estimator)
         ranker = getattr(estimator, "ranker_", estimator)
         weights = np.array(ranker.coef_, dtype=np.float64)
@@ -58,7 +61,6 @@ class LinearFunction:
                 raise ParameterError(f"The feature {name!r} is not text, so it is not exported: rename it.")
         function = cls(weights, tuple(names), ranker.fill_, own + float(offset))
         refuse_repeated(function.names, "the features")
-        refuse_halves(function.names)
         return function
 
     def __call__(self, X: Any) -> FloatArray:
@@ -103,17 +105,6 @@ def refuse_repeated(names: Sequence[str], what: str) -> None:
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise ParameterError(f"Two of {what} are named {twice!r}: rename one of them.")
-
-
-def refuse_halves(names: Sequence[str]) -> None:
-    """Refuse names that no file can hold."""
-    for name in names:
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise ParameterError(
-                f"The name {name!r} holds half of a surrogate pair, which is no character: rename that feature."
-            ) from None
 
 
 def check_name(name: str, pattern: str, target: str, cure: str) -> str:

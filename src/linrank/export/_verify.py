@@ -14,7 +14,7 @@ from .._errors import LinrankError
 from .._typing import FloatArray
 from ..data.missing import fill_missing
 from ._function import LinearFunction
-from ._targets import Target
+from ._target import Target
 
 PIECE_ENTRIES = 1 << 20  # made dense and looked at in one go
 

@@ -12,15 +12,19 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from .._errors import DataError, ParameterError
+from .._files import PathLike
 from ..data.checks import check_choice
 from ..data.dataset import Comments, Dataset
 from ..data.missing import learn_missing
 from ..kernels.text.blocks import Rules, scatter
 from ..kernels.text.svmlight import LARGEST_ID
-from ._beside import tell_of_side_files
+from ._beside import tell_of_side_files, with_side_files
+from ._columns import Columns
 from ._lines import Parsed, Reader
+from ._options import ReadOptions
 from ._parts import grown, joined, part_of
 from ._streams import Source, expected_blocks, name_of
+from .write import write_svmlight
 
 logger = logging.getLogger("linrank")
 
@@ -72,28 +76,26 @@ def read_svmlight(
     FileFormatError
         With file, line, column and what was expected.
     """
-    data = read_rows(
-        path, n_features=n_features, dense=dense, dtype=dtype, zero_based=zero_based, missing=missing,
-        on_error=on_error, n_jobs=n_jobs,
-    )  # fmt: skip
+    data = _read_rows(path, ReadOptions(Columns(), missing, dtype, n_features, dense, zero_based, on_error, n_jobs))
     tell_of_side_files(path, data)
     return data
 
 
-def read_rows(
-    path: Source,
-    *,
-    n_features: int | None,
-    dense: bool | Literal["auto"],
-    dtype: DTypeLike,
-    zero_based: bool,
-    missing: str,
-    on_error: str,
-    n_jobs: int | None,
-) -> Dataset:
-    """As `read_svmlight`, for one who takes along the files that lie beside."""
-    shape = _Shape(n_features, dense, np.dtype(dtype), missing)
-    reader = Reader(path, _rules(shape, zero_based, on_error), n_jobs)
+def read(source: Source, options: ReadOptions) -> Dataset:
+    """All of a file, and of those that lie beside it."""
+    if options.columns != Columns():
+        raise ParameterError("label=, query=, id=, weight=, features= and drop= are for tables, not for SVMlight.")
+    return with_side_files(_read_rows(source, options), source)
+
+
+def write(path: PathLike, data: Dataset) -> None:
+    """Write ranking data."""
+    write_svmlight(path, data)
+
+
+def _read_rows(path: Source, options: ReadOptions) -> Dataset:
+    shape = _Shape(options.n_features, options.dense, np.dtype(options.dtype), options.missing)
+    reader = Reader(path, _rules(shape, options.zero_based, options.on_error), options.n_jobs)
     rows = grown(reader, shape.dtype, expected_blocks(path))
     if rows.y.size == 0:
         but = f" but {reader.skipped} malformed lines" if reader.skipped else ""
