@@ -15,7 +15,6 @@ import numpy as np
 from .._errors import DataError, ParameterError
 from .._files import replacing
 from .._typing import FloatArray
-from ..data.missing import replace_missing
 from ..engines.matrix import predict
 from ..io import Dataset, Model, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
@@ -31,7 +30,7 @@ CHUNK_BYTES = 1 << 24  # of features in memory at a time
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A model as commands use it: scores are computed here, without scikit-learn, which takes a second to import."""
+    """A model and the file it came from. It scores without scikit-learn, which takes a second to import."""
 
     path: str
     model: Model
@@ -62,8 +61,7 @@ class Loaded:
 
     def score(self, X: Any) -> FloatArray:
         """Scores of rows as a reader gives them: `predict` of a ranker, `decision_function` of a classifier."""
-        scores = predict(X if self.fill is None else replace_missing(X, self.fill), self.model.weights)
-        return scores + float(self.model.state["intercept_"][0]) if "intercept_" in self.model.state else scores
+        return predict(X, self.model.weights, self.model.fill, self.model.intercept)
 
 
 def read_data(

@@ -146,10 +146,11 @@ class Trainer:
     def lines(self, ranker: Any) -> list[tuple[str, str]]:
         """The same for a table."""
         unit = "steps" if self.sgd else "iterations"
+        without = ranker._queries_without_pairs
         alpha = f"{ranker.alpha_:.3g}" + (" (auto)" if ranker.alpha == "auto" else "")
         found = [
             ("trained", f"{ranker.loss} loss, alpha {alpha}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
-            ("pairs", f"{ranker.n_pairs_:,}"),
+            ("pairs", f"{ranker.n_pairs_:,}" + (f", none in {without:,} of the queries" if without else "")),
         ]
         if np.isfinite(ranker.objective_):
             found.append(("objective", f"{ranker.objective_:.6f}"))

@@ -149,8 +149,9 @@ def train(
         report["data"] |= facts
     else:
         rows = trainer.read(data)
-        report["data"] |= _describe(rows, trainer, None if as_json else out, data)
+        report["data"] |= _describe(rows, None if as_json else out, data)
         ranker = trainer.fit(rows)
+        report["data"] |= {"pairs": ranker.n_pairs_, "queries_without_pairs": ranker._queries_without_pairs}
         if valid is None and (doubts := trainer.doubts(ranker, rows)) is not None:
             logging.getLogger("linrank").warning(doubts)
     write_model(ranker, trainer.names, output)
@@ -164,12 +165,12 @@ def train(
         _report.print_json(report)
 
 
-def _describe(rows: Dataset, trainer: Any, out: Any, path: str) -> dict[str, Any]:
-    """What the data holds; shown on `out` if there is one."""
+def _describe(rows: Dataset, out: Any, path: str) -> dict[str, Any]:
+    """What the data holds but its pairs, which the fit counts; shown on `out` if there is one."""
     from . import _describe as describer
     from . import _report
 
-    facts = describer.describe(rows, trainer.parameters.get("preferences", "full"))
+    facts = describer.describe(rows, count_pairs=False)
     if out is not None:
         _report.show_facts(out, path, [*_report.understood(rows.description), *facts.lines()])
     return {"read_as": list(rows.description), **_report.plain(facts)}

@@ -37,7 +37,7 @@ def fill_missing(X: Any, fill: FloatArray | None) -> Any:
 
 
 def replace_missing(X: Any, fill: FloatArray) -> Any:
-    """The same for X that was checked before."""
+    """`fill_missing` of X that was checked before, NaN allowed."""
     if sp.issparse(X):
         nan = np.flatnonzero(np.isnan(X.data))
         if nan.size:
