@@ -10,14 +10,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import NoPairsError
+from ..data.missing import pieces
 from ..data.queries import encode_queries
 from ..data.ranking_data import make_preferences
 from ..io import Dataset
 from ._report import size
 
 FEW_LEVELS = 8  # are listed one by one
-PIECE_ENTRIES = 1 << 20
-#: What training takes beside X, measured: about so many bytes a row, and so many d-vectors, or a d x d matrix if less.
+#: Memory of training beside X, measured: bytes a row, and d-vectors; a dense X takes two d x d matrices for Hessians.
 BYTES_PER_ROW, VECTORS = 150, 64
 
 
@@ -134,9 +134,7 @@ def columns(X: Any) -> tuple[NDArray[np.int64], int]:
         implicit = np.bincount(X.indices, minlength=d) < m
         low[implicit], high[implicit] = np.minimum(low[implicit], 0), np.maximum(high[implicit], 0)
         return np.flatnonzero(high <= low), int(np.sum(~known))
-    step = max(1, PIECE_ENTRIES // max(1, d))
-    for start in range(0, m, step):
-        piece = X[start : start + step]
+    for _, piece in pieces(X):
         low, high = np.fmin(low, np.fmin.reduce(piece, axis=0)), np.fmax(high, np.fmax.reduce(piece, axis=0))
         missing += int(np.isnan(piece).sum())
     return np.flatnonzero(~(high > low)), missing

@@ -14,8 +14,8 @@ from ._options import Reading, reading_options
 def convert(source: str, target: str, reading: Reading) -> None:
     """Convert data between formats, or a model of SVMrank or LIBLINEAR to one of linrank.
 
-    The ending of TARGET says the format: .parquet, .csv, .tsv; everything else is SVMlight, packed if it ends in .gz or
-    .zst; "-" is SVMlight on standard output. Numbers keep every digit.
+    The ending of TARGET says the format: those of tables, as .csv and .parquet are, or else SVMlight; text is packed if
+    it ends in .gz or .zst; "-" is SVMlight on standard output. Numbers keep every digit.
 
     \b
       linrank convert train.csv train.txt.gz --query srch_id

@@ -86,7 +86,7 @@ def export(
         out.write(text)
     if found is not None:
         _warn(target, way, found)
-    _tell(target, function, added, found, as_json, output)
+    _report_verification(target, function, added, found, as_json, output)
 
 
 def _check_outputs(target: str, output: str | None, features: str | None, as_json: bool) -> None:
@@ -139,7 +139,7 @@ def _warn(target: str, way: Target, found: Verification) -> None:
         echo(f"Warning: {words} serves them: a missing value counts 0 there until the means above are set.", err=True)
 
 
-def _tell(
+def _report_verification(
     target: str, function: LinearFunction, offset: float, found: Verification | None, as_json: bool, output: str | None
 ) -> None:
     from . import _report

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError
-from .._text import printable
+from .._text import printable, repeated
 from .._typing import FloatArray
 
 SHOWN = 8  # means that a warning lists
@@ -88,7 +88,7 @@ class LinearFunction:
         return replace(self, weights=weights, names=(*self.names, name), fill=fill, offset=0.0)
 
     def warn_of_fill(self, target: str, cure: str) -> None:
-        """Say that a target takes missing values for 0 where the ranker puts something else there, and what."""
+        """Warn that a target takes missing values for 0, if the ranker replaces them by others, and list these."""
         if self.fill is None:
             return
         matter = np.flatnonzero(self.fill * self.weights)
@@ -101,9 +101,8 @@ class LinearFunction:
 
 def refuse_repeated(names: Sequence[str], what: str) -> None:
     """Refuse names that do not tell features apart."""
-    if len(set(names)) < len(names):
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    twice = repeated(names)
+    if twice is not None:
         raise ParameterError(f"Two of {what} are named {twice!r}: rename one of them.")
 
 

@@ -38,8 +38,8 @@ def has_side_files(path: Source) -> bool:
     return any(side_path(path, endings) is not None for endings in (SIZES, WEIGHTS))
 
 
-def tell_of_side_files(path: Source, data: Dataset) -> None:
-    """Say that files beside were not read, where the data lacks what they hold."""
+def warn_of_side_files(path: Source, data: Dataset) -> None:
+    """Log a warning of each file beside that was not read, if the data lacks what it holds."""
     for have, endings, what in (
         (data.qid is not None, SIZES, "all rows are one query"),
         (data.sample_weight is not None, WEIGHTS, "all rows weigh the same"),

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from ..data.checks import check_choice
 from ..data.dataset import Dataset
-from ._columns import Columns, tell_of_no_queries
+from ._columns import Columns, warn_of_no_queries
 from ._options import ReadOptions
 from ._streams import Source
 from .formats import FORMATS, format_of
@@ -58,11 +58,11 @@ def read(
     """
     columns = Columns(label, query, id, weight, features, drop)
     options = ReadOptions(columns, missing, dtype, n_features, dense, zero_based, on_error, n_jobs)
-    return tell_of_no_queries(read_file(path, format, options))
+    return warn_of_no_queries(read_file(path, format, options))
 
 
 def read_file(path: Source, format: str | None, options: ReadOptions) -> Dataset:
-    """`read`, for a caller that tells in its own words that there are no queries."""
+    """`read` without its warning: the caller warns of missing queries in its own words."""
     name = format_of(path) if format is None else format
     check_choice("format", name, tuple(FORMATS))
     return FORMATS[name].read(path, options)

@@ -18,8 +18,8 @@ from ..data.dataset import Comments, Dataset
 from ..data.missing import learn_missing
 from ..kernels.text.blocks import Rules, scatter
 from ..kernels.text.svmlight import LARGEST_ID
-from ._beside import tell_of_side_files, with_side_files
-from ._columns import Columns
+from ._beside import warn_of_side_files, with_side_files
+from ._columns import MISSING, Columns, check_dtype
 from ._lines import Parsed, Reader
 from ._options import ReadOptions
 from ._parts import grown, joined, part_of
@@ -28,7 +28,6 @@ from .write import write_svmlight
 
 logger = logging.getLogger("linrank")
 
-MISSING = ("error", "keep", "zero", "mean")
 LONGEST_FIXED_ID = 64  # longer ids, and those with zero bytes, are kept as objects
 CHUNK_BYTES = 1 << 26
 
@@ -77,7 +76,7 @@ def read_svmlight(
         With file, line, column and what was expected.
     """
     data = _read_rows(path, ReadOptions(Columns(), missing, dtype, n_features, dense, zero_based, on_error, n_jobs))
-    tell_of_side_files(path, data)
+    warn_of_side_files(path, data)
     return data
 
 
@@ -137,7 +136,7 @@ def iter_svmlight(
         found = count_features(path, zero_based=zero_based, missing="keep", on_error="skip", n_jobs=n_jobs)
         shape = shape._replace(n_features=found)
     chunks = _chunks(Reader(path, rules, n_jobs), chunk_rows or 2**62, chunk_bytes, shape)
-    return _telling(path, chunks)
+    return _with_warning(path, chunks)
 
 
 def count_features(
@@ -169,8 +168,7 @@ def _rules(shape: _Shape, zero_based: bool, on_error: str) -> Rules:
     check_choice("on_error", on_error, ("raise", "skip"))
     if shape.dense not in (True, False, "auto"):
         raise ParameterError(f"dense={shape.dense!r} must be True, False or 'auto'.")
-    if shape.dtype not in (np.float64, np.float32):
-        raise ParameterError(f"dtype={shape.dtype} is not known: X is float64 or float32.")
+    check_dtype(shape.dtype)
     n_features = shape.n_features
     if n_features is not None and not 0 < n_features <= LARGEST_ID:
         raise ParameterError(f"n_features={n_features!r} must be between 1 and {LARGEST_ID}.")
@@ -198,11 +196,11 @@ def _chunks(reader: Reader, chunk_rows: int, chunk_bytes: int, shape: _Shape) ->
         yield _dataset(joined(pending), reader, shape)
 
 
-def _telling(path: Source, chunks: Iterator[Dataset]) -> Iterator[Dataset]:
-    """The chunks; before the first, what lies beside the file and is not read."""
+def _with_warning(path: Source, chunks: Iterator[Dataset]) -> Iterator[Dataset]:
+    """The chunks; before the first, a warning of files beside that are not read."""
     first = next(chunks, None)
     if first is not None:
-        tell_of_side_files(path, first)
+        warn_of_side_files(path, first)
         yield first
         first = None  # or it would be kept in memory
         yield from chunks

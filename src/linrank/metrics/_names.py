@@ -48,11 +48,11 @@ class Metric:
 
     @property
     def takes_preferences(self) -> bool:
-        """Whether it is taken over preferences, and not told over which."""
+        """Whether it is taken over preferences, and its options do not say over which."""
         return FAMILIES[self.family].over_preferences and "preferences" not in self.options
 
     def over(self, preferences: Any) -> Metric:
-        """The metric over these preferences (those of a model, say), unless it was told others or takes none."""
+        """The metric over these preferences (those of a model, say), unless its options name some or it takes none."""
         return replace(self, options={**self.options, "preferences": preferences}) if self.takes_preferences else self
 
     def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Any) -> Value:
