@@ -206,8 +206,8 @@ def writing(path: str | None) -> Iterator[BinaryIO]:
 
 
 def is_model(path: str) -> bool:
-    """Whether a file is a model rather than data, by its first bytes."""
-    if path == "-":
+    """Whether a file is a model rather than data, by its first bytes; a file with a table's ending is data."""
+    if path == "-" or FORMATS[format_of(path)].table:
         return False
     with open(path, "rb") as file:
         return looks_like_a_model(file.read(64))
