@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._errors import DataError
 from .._typing import FloatArray
+from ..data.missing import replace_missing
 from ..data.ranking_data import RankingData
 from ..kernels import products
 from ..kernels import scores as row_scores
@@ -220,13 +221,16 @@ class SparseMatrix(Matrix):
         return float(products.csr_largest_square(self.data, self.indices, self.indptr, unit, *self.rows(block)))
 
 
-def predict(X: Any, w: FloatArray) -> FloatArray:
-    """Scores X w of validated features; each depends on its row alone."""
+def predict(X: Any, w: FloatArray, fill: FloatArray | None = None, intercept: float | None = None) -> FloatArray:
+    """Scores X w [+ intercept] of validated features, NaN replaced by its column's `fill`; each by its row alone."""
     if X.shape[1] != w.size:
         raise DataError(f"X has {X.shape[1]} features, but the model has {w.size}: give the features it was fitted to.")
+    if fill is not None:
+        X = replace_missing(X, fill)
     if sp.issparse(X) and not X.has_sorted_indices:  # sums are taken in the order of the columns
         X = X.sorted_indices()
-    return as_matrix(X).predict(w)
+    scores = as_matrix(X).predict(w)
+    return scores if intercept is None else scores + intercept
 
 
 def score_rows(data: RankingData, w: FloatArray) -> FloatArray:

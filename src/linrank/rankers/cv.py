@@ -37,9 +37,9 @@ class LinearRankerCV(LinearPredictor):
         callable, to be maximised, that gets (y, scores, query numbers) of the test rows.
     one_standard_error : bool, default=False
         Take the strongest alpha whose mean score is within one standard error of the best.
-    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"} or Loss, default="squared_hinge"
+    loss : str or Loss, default="squared_hinge"
         As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
-    solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
+    solver : str or Solver, default="auto"
         The same.
     preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
         As in LinearRanker. `n_jobs` folds run at once; `verbose` shows their progress as well. Means that replace NaN

@@ -22,7 +22,7 @@ class LinearRanker(LinearPredictor):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"} or Loss, default="squared_hinge"
+    loss : str or Loss, default="squared_hinge"
         phi: "squared_hinge" is max(0, 1 - z)^2, smooth and fastest to train; "hinge" is max(0, 1 - z), the loss of
         RankSVM and TreeRSVM; "logistic" is log(1 + e^-z), which makes `predict_pair` a probability; "logistic_erfc" is
         RankNCG's stand-in for it. Or a loss of your own: an instance of `linrank.losses.Loss`, or of any class with
@@ -31,7 +31,7 @@ class LinearRanker(LinearPredictor):
         Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data. "auto": in
         proportion to the columns' variances over the rows, by a factor for each loss (`docs/how-to-choose.md`); often
         as good as tuning, which is `LinearRankerCV`.
-    solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
+    solver : str or Solver, default="auto"
         How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "cg" (nonlinear
         conjugate gradients) and "tron" (trust-region Newton) for smooth ones, to compare with. "auto" takes Newton's
         method where a Hessian is cheap; else the bundle method, for a smooth loss only once Newton's directions turn

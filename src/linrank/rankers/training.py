@@ -22,7 +22,7 @@ from ..engines import Engine, Facts, open_engine
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..penalties import Ridge
-from ..solvers import SOLVERS, Callback, ConjugateGradients, Newton, Solution, Solver, Status, Tron
+from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
 from ..solvers._base import checked
 from ..solvers.choose import choose
 
@@ -142,7 +142,7 @@ class Training:
         """Whether the solver asked for cannot cope with a loss that is not smooth."""
         kind = SOLVERS.get(self.solver, object) if isinstance(self.solver, str) else type(self.solver)
         smoothable = self.loss.smoothed(1.0) is not None
-        return issubclass(kind, (ConjugateGradients, Tron)) or (issubclass(kind, Newton) and not smoothable)
+        return issubclass(kind, NEED_SMOOTH) or (issubclass(kind, Newton) and not smoothable)
 
     def fit(self, data: RankingData, start: Start | None = None, advise: bool = False) -> Trained:
         """Train on data; `advise`: say so where the fit looks under-regularised."""
