@@ -302,8 +302,8 @@ print("fine")
     ("model", "data"),
     [
         ("linrank.LinearRanker(tol=1e-9)", "X, y, qid"),
-        ("linrank.LinearRankerCV(2000, tol=1e-9, n_jobs=2)", "X, y, qid"),
-        ("linrank.AUCClassifier(tol=1e-9)", "X, y > 1"),
+        pytest.param("linrank.LinearRankerCV(2000, tol=1e-9, n_jobs=2)", "X, y, qid", marks=pytest.mark.slow),
+        pytest.param("linrank.AUCClassifier(tol=1e-9)", "X, y > 1", marks=pytest.mark.slow),
     ],
 )
 def test_control_c_ends_a_fit_at_any_moment(model, data):
