@@ -20,20 +20,6 @@ from products import ProductsEngine
 
 pytestmark = pytest.mark.smoke
 
-PROBLEMS = {
-    "one query, real": dict(n_rows=400, n_features=6, n_queries=1, n_levels=None),
-    "one long query": dict(n_rows=1500, n_features=4, n_queries=1, n_levels=None),
-    "queries, levels": dict(n_rows=400, n_features=6, n_queries=20, n_levels=4),
-    "more features than rows": dict(n_rows=30, n_features=60, n_queries=2, n_levels=None),
-}
-
-
-@pytest.fixture(params=PROBLEMS)
-def engine(request):
-    X, y, qid = make_ranking(**PROBLEMS[request.param])
-    with ProductsEngine(RankingData(X, y, qid)) as engine:
-        yield engine
-
 
 def objective_of(engine, alpha=1e-2, loss=None):
     return Objective(engine, loss or SquaredHinge(), Ridge(alpha))
