@@ -57,7 +57,7 @@ def test_an_interrupt_while_a_file_is_read_is_exit_code_130_and_no_crash(files, 
 
 
 MANY_MOMENTS = """
-import random, signal, sys
+import os, random, signal, sys
 from linrank import read_svmlight
 
 chance, heard = random.Random(0), 0
@@ -66,13 +66,15 @@ read_svmlight(long)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 for _ in range(200):
     try:
-        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 2e-2))
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 2e-2), 5.0)  # again if a finaliser swallows it
         while True:
             read_svmlight(long)
             read_svmlight(short)
     except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         heard += 1
-print(heard)
+print(heard, flush=True)
+os._exit(0)  # as the command line ends: a lock of Python's own that was cut off would let its thread wait for ever
 """
 
 
