@@ -28,7 +28,7 @@ Q5 = np.array([0, 0, 0, 1, 1])
 
 
 @given(problem=problems(max_rows=25))
-@settings(max_examples=500)
+@settings(max_examples=360)
 def test_preferences_equal_their_definition(problem):
     pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
     if pairs.c.size == 0:

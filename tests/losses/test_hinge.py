@@ -12,7 +12,7 @@ from strategies import problems
 
 @pytest.mark.kernels
 @given(problem=problems())
-@settings(max_examples=1000)
+@settings(max_examples=700)
 def test_value_and_subgradient_equal_the_naive_twin(problem):
     try:
         data = RankingData(np.zeros((problem.y.size, 1)), problem.y, problem.qid, **problem.options)
