@@ -25,6 +25,7 @@ def sum_of_sums(data):
 
 #: Cases of many rows, or of many pairs that are listed: 19/20 of the time of all cases.
 LARGE = [name for name in engine_cases() if name.startswith(("a long", "a giant", "more than", "thousands"))]
+LARGEST = ["a giant sparse query", "more than a cache holds"]
 QUICK = [name for name in engine_cases() if name not in LARGE]
 
 
@@ -33,6 +34,7 @@ def at_once(data):
 
 
 ENGINES = {
+    "local": LocalEngine,
     **{f"{n} threads": lambda data, n=n: LocalEngine(data, n) for n in (2, 3)},
     **{f"{n} parts": sum_of(n) for n in (1, 2, 7)},
     "parts at once": at_once,
@@ -40,12 +42,12 @@ ENGINES = {
 
 
 def test_local():
-    check_engine(LocalEngine)
+    check_engine(LocalEngine, cases=[name for name in engine_cases() if name not in LARGEST])
 
 
-@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
-def test_quick_cases(make):
-    check_engine(make, cases=QUICK)
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "local"])
+def test_quick_cases(engine):
+    check_engine(ENGINES[engine], cases=QUICK)
 
 
 @pytest.mark.parametrize(
@@ -54,13 +56,13 @@ def test_quick_cases(make):
      ("3 threads", "thousands of queries, sparse"), ("7 parts", "thousands of queries, a chain"),
      ("parts at once", "thousands of queries, real utilities"),
      *(pytest.param(engine, case, marks=pytest.mark.slow) for engine in ENGINES
-       for case in (LARGE if "threads" in engine else LARGE[1::2]))],
+       for case in (LARGE if "threads" in engine else LARGEST if engine == "local" else LARGE[1::2]))],
 )  # fmt: skip
 def test_large_cases(engine, case):
     check_engine(ENGINES[engine], cases=[case])
 
 
-@pytest.mark.parametrize("n_bytes", [500, 2000, 7000])
+@pytest.mark.parametrize("n_bytes", [2000, *(pytest.param(size, marks=pytest.mark.slow) for size in (500, 7000))])
 @pytest.mark.parametrize(
     "make", [LocalEngine, sum_of(2), sum_of(7), sum_of_sums], ids=["local", "2 parts", "7 parts", "sums"]
 )
