@@ -31,7 +31,7 @@ class Tuning:
     #: Steps that secants remember.
     memory: int = 12
     #: A factor is renewed after so many times the steps that a new one costs in products.
-    renewal: float = 2.0
+    renewal: float = 8.0
 
 
 TUNING = Tuning()

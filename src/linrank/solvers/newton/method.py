@@ -28,9 +28,10 @@ from .smoothing import Given, Smoothed, view_of
 class Tuning:
     """Numbers that steer the method; ``benchmarks/run.py ablation`` says what each is worth."""
 
-    #: Rows of the sample on which a start from zero begins, or so many a feature.
+    #: Rows of the sample on which a start from zero begins, or so many a feature, or one in so many of all rows.
     sample: int = 5_000
     rows_a_feature: int = 20
+    one_in: int = 40
     #: Most that its Hessian costs, in Hessian products with all rows.
     pays: float = 20.0
     #: The gap to which it is solved, relative to f(0).
@@ -170,7 +171,7 @@ class OnSample:
 
 def sample_of(objective: Objective) -> Objective | None:
     """A smooth objective over a sample of the rows that tells features apart; None where that does not pay."""
-    n_rows = max(TUNING.sample, TUNING.rows_a_feature * objective.n_features)
+    n_rows = max(TUNING.sample, TUNING.rows_a_feature * objective.n_features, objective.n_rows // TUNING.one_in)
     share = n_rows / objective.n_rows
     if share > 1 or (objective.hessian_cost or 0.0) * share > TUNING.pays:
         return None
