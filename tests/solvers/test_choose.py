@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from linrank import LinearRanker, RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import LOSSES, Hinge, Logistic, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, Newton, choose
 from linrank.solvers.choose import TUNING

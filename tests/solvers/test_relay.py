@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from linrank import RankingData
-from linrank._objective import Objective
 from linrank.engines import LocalEngine
 from linrank.losses import LOSSES, SquaredHinge
+from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, Newton, Planes, Status
 from linrank.solvers.newton.method import WarmStart

@@ -82,7 +82,7 @@ class Newton:
     rounded : bool
         Whether conjugate gradients read sparse float64 features from a float32 copy, made once: half as large as X, or
         two thirds beyond 65,536 features, and faster to read. Gradients and certificates read X itself.
-    max_products : float
+    max_products : int or None
         Give up, as stalled, where a direction takes more Hessian products: another method may do better.
     gradient_tol : float or None
         Stop instead when |grad f(w)| <= gradient_tol * |grad f(0)|, for smooth losses: rule (3) of P-SWX.
@@ -93,7 +93,7 @@ class Newton:
     hessian: str = "auto"
     samples: bool = True
     rounded: bool = True
-    max_products: float = np.inf
+    max_products: int | None = None
     gradient_tol: float | None = None
 
     stall = 5
@@ -126,7 +126,8 @@ class Newton:
 
     def directions(self, target: float) -> Directions:
         """How directions to such a gap are found; by the gradient's rule, a small gap is not enough."""
-        return Directions(self.hessian, self.rounded, self.max_products, target if self.gradient_tol is None else 0.0)
+        most = np.inf if self.max_products is None else self.max_products
+        return Directions(self.hessian, self.rounded, most, target if self.gradient_tol is None else 0.0)
 
     def ends(self, state: Iterate) -> Status | None:
         """By the gap, or by the gradient."""
