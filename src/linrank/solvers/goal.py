@@ -26,10 +26,13 @@ class Goal:
     tol: float
     gradient_tol: float | None = None
 
-    @cached_property
+    @property
     def gap(self) -> float:
         """The gap wanted."""
         return self.tol * self.objective.value_at_zero
+
+    def __post_init__(self) -> None:
+        _ = self.objective.value_at_zero  # a trip of the beginning, not of the first step
 
     @cached_property
     def _at_zero(self) -> float:
