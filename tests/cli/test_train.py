@@ -19,7 +19,7 @@ from linrank.losses import LOSSES
 from linrank.metrics._conventions import PRESETS, TIES
 from linrank.metrics._pairs import TIE_VALUE
 from linrank.solvers import SOLVERS
-from linrank.stochastic.descent import LOSS_NAMES, RULES
+from linrank.stochastic.rules import LOSS_NAMES, RULES
 from linrank.stochastic.samplers import SAMPLINGS
 
 pytestmark = pytest.mark.smoke
@@ -304,6 +304,7 @@ def test_options_of_checkpoints(run, files):
     stream = ["train", files.train, "-o", "m.json", "--stream"]
     assert "name it with --checkpoint" in run(*stream, "--restart", code=2).stderr
     assert "same file" in run(*stream, "--checkpoint", "./m.json", code=2).stderr
-    assert "add --stream" in run(*stream[:-1], "--solver", "sgd", "--checkpoint", "s", "--restart", code=2).stderr
+    assert "add --stream" in run(*stream[:-1], "--solver", "sgd", "--passes", "2", code=2).stderr
+    assert "add --solver sgd" in run(*stream[:-1], "--checkpoint", "s", code=2).stderr
     assert "none" in run(*stream, "--checkpoint", "none/state", code=1).stderr
     assert os.listdir() == []

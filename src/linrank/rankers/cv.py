@@ -158,7 +158,7 @@ class LinearRankerCV(LinearPredictor):
         self.__dict__.update(found)  # all in one step: Ctrl-C comes before or after
         if "feature_names_in_" not in found:
             self.__dict__.pop("feature_names_in_", None)  # of a fit before
-        self._remember(data, plain_qid=plain_qid)
+        self._remember(data.query, data.query_ids, plain_qid=plain_qid)
         return self
 
     def _search(

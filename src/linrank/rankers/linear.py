@@ -213,7 +213,7 @@ class LinearRanker(LinearPredictor):
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         self._keep(engine.facts, solution, scale, risk_key, with_qid=qid is not None)
         self.alpha_ = alpha
-        self._remember(data, plain_qid=plain_qid)
+        self._remember(data.query, data.query_ids, plain_qid=plain_qid)
         self.fill_ = fill
         return self
 
@@ -236,7 +236,8 @@ class LinearRanker(LinearPredictor):
         """What the columns are divided by, and alpha."""
         columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
         scale = None if columns is None else choose_scale(self.scale, columns)
-        return scale, choose_alpha(self.alpha, known_name(self._loss()), columns, scale, engine.facts)
+        n_rows = engine.facts.row_weights.effective
+        return scale, choose_alpha(self.alpha, known_name(self._loss()), columns, scale, n_rows)
 
     def _check_parameters(self) -> None:
         loss = self._loss()

@@ -18,7 +18,6 @@ from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing
 from ..data.ordering import begins
 from ..data.queries import encode_queries
-from ..data.ranking_data import RankingData
 from ..data.row_counts import RowCounts
 from ..engines.matrix import predict
 from ..losses import as_loss
@@ -59,13 +58,12 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
 
-    def _remember(self, data: RankingData, *, plain_qid: bool) -> None:
+    def _remember(self, query: NDArray[np.int64], ids: NDArray[Any], *, plain_qid: bool) -> None:
         """Keep how many rows each query has, where nothing but the ranker can tell later that a query was cut.
 
         A single query can only be split by rows: that is no mistake.
         """
-        several = plain_qid and data.n_queries > 1
-        self._rows_seen = RowCounts.of(data.query, data.query_ids) if several else None
+        self._rows_seen = RowCounts.of(query, ids) if plain_qid and ids.size > 1 else None
 
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.
