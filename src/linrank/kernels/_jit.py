@@ -77,6 +77,6 @@ def address_of(function: Any, signature: Any) -> Any:
     kept = function.stats.cache_path is not None
     try:
         return numba.cfunc(signature, cache=kept, error_model="numpy")(function.py_func)
-    except NumbaError as error:
+    except (NumbaError, TypeError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise ValueError(next((line for line in lines if "pipeline" not in line), "no reason given")) from None

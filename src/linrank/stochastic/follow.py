@@ -28,7 +28,7 @@ class Follower(NamedTuple):
 
 
 def follow(follower: Follower, stream: Stream | None, chunks: Chunks, passes: int, keeper: Keeper | None) -> Stream:
-    """Go on with a stream (None: from its beginning), and keep its checkpoint, if there is to be one, even at the end."""
+    """Go on with a stream, None being one that begins, and keep its checkpoint, if there is to be one, to the end."""
     saved, path = (None, None) if keeper is None else (keeper.load(), keeper.path)
     if saved is not None and saved.done[0] >= passes:
         raise ParameterError(f"The checkpoint {path} is of pass {saved.done[0] + 1}, not {passes}: raise passes.")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -54,8 +54,8 @@ class Rule:
     """
 
     name: str
-    step: Any
-    projection: Any = None
+    step: Any = field(repr=False)
+    projection: Any = field(default=None, repr=False)
     parameters: tuple[float, ...] = ()
     length_below: float = -math.inf
 
