@@ -165,7 +165,7 @@ def test_arrays_that_do_not_fit(path, stream, change):
         ("descent", [1e9, 0, 0, 0]), ("descent", [True, 0, 0, 0]), ("descent", []), ("descent", None),
         ("queries", [0, 2**63, 9, 0, 0]), ("queries", ["0", 0, 9, 0, 0]), ("queries", [0, 0, 10, 0, 0]),
         ("queries", [0, 0, 8, 0, 0]), ("queries", [0, 0, 9, -1, 0]), ("queries", 7), ("watch", [0.5, 0, [1, 1, 0, 0]]),
-        ("watch", ["0.5", 0, None]), ("watch", [0.5, -1, None]), ("held", [0, 0, -1.0]), ("held", [0, 2**63, 1.0]),
+        ("watch", ["0.5", 0, None]), ("watch", [0.5, -1, None]), ("held", [0, 0, -1.0, False]), ("held", [0, 2**63, 1.0, False]),
         ("stream", [-1, 0, True]), ("stream", [0, 0, 1]), ("stream", [0, -1, True]), ("stream", {}),
         ("about", []), ("about", [[0, -1], "x", [], {}]), ("about", [[0, 0], 5, [], {}]), ("about", [0, 0, 0, 0]),
     ],

@@ -82,7 +82,7 @@ def save_checkpoint(path: Path, saved: Saved, parameters: dict[str, Any]) -> Non
         "descent": _numbers(stream.descent),
         "watch": [watch.score, watch.fails, None if watch.best is None else _numbers(watch.best)],
         "queries": [int(queries.seed), int(queries.counter), queries.limit, queries.met, queries.lost],
-        "held": None if held is None else [int(held.seed), int(held.counter), held.next_at],
+        "held": None if held is None else [int(held.seed), int(held.counter), float(held.next_at), held.full],
         "stream": [
             stream.n_pairs,
             stream.n_steps,
@@ -280,9 +280,11 @@ def _kept(arrays: Arrays, n_queries: int, limit: int, n_features: int) -> Kept:
 def _held(given: Any, arrays: Arrays, n_features: int, with_qid: bool, parameters: dict[str, Any]) -> Held | None:
     if given is None:
         return None
-    seed, counter, next_at = given
-    _demand(type(next_at) is float and 0 <= next_at < math.inf, "its next score is due at no time")
-    held = Held(float(parameters["validation_fraction"]), *_random(seed, counter), with_qid, next_at=next_at)
+    seed, counter, next_at, full = given
+    _demand(
+        type(full) is bool and type(next_at) is float and 0 <= next_at < math.inf, "its next score is due at no time"
+    )
+    held = Held(float(parameters["validation_fraction"]), *_random(seed, counter), with_qid, next_at=next_at, full=full)
     if "held y" not in arrays:
         return held
     n = arrays["held y"].size

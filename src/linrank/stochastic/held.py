@@ -16,7 +16,7 @@ from .matrix import Rows, as_rows
 from .reservoir import MEMORY, keys_of
 from .training import accuracy
 
-#: The next score is due once so many times as many rows have been seen: the checks neither crowd nor run out.
+#: The next score is due once so many times as many steps have been made: the checks neither crowd nor run out.
 LATER = 1.1
 
 
@@ -33,7 +33,9 @@ class Held:
     rows, y, v, key
         Those kept; `key` tells queries apart.
     next_at : float
-        Rows of the stream after which the next score is due.
+        Steps after which the next score is due.
+    full : bool
+        No more rows are kept: the stream is read again, or there are enough.
     """
 
     fraction: float
@@ -45,6 +47,7 @@ class Held:
     v: FloatArray | None = None
     key: NDArray[np.uint64] | None = None
     next_at: float = 0.0
+    full: bool = False
 
     def split(self, chunk: LabelledRows) -> tuple[Held, LabelledRows]:
         """The held-out rows with those of the chunk, and the chunk without them."""
@@ -64,20 +67,26 @@ class Held:
         return held, chunk.part(np.flatnonzero(share >= self.fraction))
 
     def _with(self, rows: Rows, y: FloatArray, v: FloatArray, key: NDArray[np.uint64]) -> Held:
+        if self.full:
+            return self
         if self.rows is None or self.y is None or self.v is None or self.key is None:
             return replace(self, rows=rows, y=y, v=v, key=key)
         if self.rows.bytes_a_row * self.y.size > MEMORY:
-            return self
+            return replace(self, full=True)
         y, v = np.concatenate([self.y, y]), np.concatenate([self.v, v])
         return replace(self, rows=self.rows.above(rows), y=y, v=v, key=np.concatenate([self.key, key]))
 
-    def is_due(self, n_rows: float) -> bool:
-        """Whether it is time for a score."""
-        return n_rows >= self.next_at
+    def reread(self) -> Held:
+        """The same for another reading of the stream, of which the same rows are held out."""
+        return replace(self, counter=np.uint64(0), full=True)
 
-    def checked(self, n_rows: float) -> Held:
+    def is_due(self, n_steps: int) -> bool:
+        """Whether it is time for a score."""
+        return n_steps >= self.next_at
+
+    def scored(self, n_steps: int) -> Held:
         """The same once it has been scored."""
-        return replace(self, next_at=LATER * n_rows) if self.is_due(n_rows) else self
+        return replace(self, next_at=LATER * n_steps)
 
     def score(self, coef: FloatArray) -> float | None:
         """Share of the held-out pairs that the weights order rightly; None where there is no pair yet."""

@@ -116,10 +116,10 @@ class Stream:
         run.steps(descent, n_steps)
         run.released(descent).check_finite()
         watch, held = self.watch, self.held
-        if held is not None and held.is_due(self.n_rows):
-            score = held.score(descent.coef)
-            watch, held = watch if score is None else watch.after(descent, score), held.checked(self.n_rows)
         n_pairs, n_steps = self.n_pairs + n_pairs, self.n_steps + n_steps
+        if held is not None and held.is_due(n_steps):
+            score = held.score(descent.coef)
+            watch, held = watch if score is None else watch.after(descent, score), held.scored(n_steps)
         return replace(self, descent=descent, watch=watch, held=held, n_pairs=n_pairs, n_steps=n_steps)
 
     def watched(self, watch: Watch) -> Stream:
@@ -128,7 +128,8 @@ class Stream:
 
     def reread(self) -> Stream:
         """The same with no query open: a query that ends a pass does not go on in the next one."""
-        return replace(self, queries=self.queries.without_rows(), again=True)
+        held = None if self.held is None else self.held.reread()
+        return replace(self, queries=self.queries.without_rows(), held=held, again=True)
 
     def under(self, settings: Settings) -> Stream:
         """The same with early stopping as asked for from here on."""
