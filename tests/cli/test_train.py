@@ -253,7 +253,29 @@ def test_tune(run, files):
     assert found["default"] == expected.cv_results_["default_alpha"]
     assert found["chosen"] in found["path"]["alpha"]
     assert "--alphas" in run("tune", files.train, "--alphas", "x", code=2).stderr
-    assert "sgd" in run("tune", files.train, "--solver", "sgd", code=2).stderr
+
+
+def test_tuning_a_stochastic_descent(run, files):
+    words = ["tune", files.train, "--solver", "sgd", "--alphas", "0.1,0.001", "--cv", "3", "-o", "m.json"]
+    more = ["--rule", "pegasos,passive_aggressive,romma", "--C", "1,0.01", "--query-weighting", "queries"]
+    found = json.loads(run(*words, *more, "--json").stdout)
+    tried = found["tried"]
+    assert {(one["rule"], one["value"]) for one in tried} == {
+        ("pegasos", 0.1), ("pegasos", 0.001), ("passive_aggressive", 1.0), ("passive_aggressive", 0.01), ("romma", 0.0)
+    }  # fmt: skip
+    assert tried[0]["mean_score"] == max(one["mean_score"] for one in tried)
+    model = linrank.load("m.json")
+    assert {name: getattr(model, name) for name in found["chosen"]} == found["chosen"]
+    assert model.query_weighting == "queries"
+    X, y, qid = files.data["train"]
+    expected = SGDRanker(random_state=0, query_weighting="queries", **found["chosen"]).fit(X, y, qid)
+    assert np.array_equal(model.coef_, expected.coef_)
+    path = json.loads(run("tune", files.train, "--solver", "sgd", "--alphas", "3", "--json").stdout)["tried"]
+    assert len({one["value"] for one in path}) == 3
+    assert "<- chosen" in run("tune", files.train, "--solver", "sgd", "--alphas", "0.1,0.01").stdout
+    for bad in (["--rule", "adam", "--solver", "sgd"], ["--C", "x", "--solver", "sgd"], ["--rule", "sgd"],
+                ["--solver", "sgd", "--tol", "1"], ["--solver", "sgd", "--one-standard-error"]):  # fmt: skip
+        assert "Error" in run("tune", files.train, *bad, code=2).stderr
 
 
 def test_a_stream_resumes_aloud_refuses_other_data_and_restarts(run, files, tmp_path, monkeypatch):

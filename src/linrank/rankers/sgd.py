@@ -34,21 +34,24 @@ class SGDRanker(LinearPredictor):
     """Linear ranking function trained by stochastic pairwise descent: one drawn pair a step.
 
     Descends ``alpha/2 |w|^2 + (1/N) sum of c_ij phi(w.x_i - w.x_j)``. The number of steps does not depend on the
-    number of rows, nor does the cost of a step: O(non-zeros of two rows).
+    number of rows, nor do the operations of a step: O(non-zeros of two rows). What grows with the rows is one look at
+    them, for NaN, and the time to fetch rows that no cache holds.
 
     Parameters
     ----------
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         phi. All but the hinge need rule "pegasos" or "sgd".
     alpha : float or "auto", default="auto"
-        Strength of the regulariser, > 0. "auto" is that of LinearRanker in `fit`. In streams, whose rows are not known
-        beforehand, it is 1e-4, or `alpha_` of the `fit` that this object goes on from.
-    rule : str, default="pegasos"
+        Strength of the regulariser, > 0. "auto" is that of LinearRanker for the rows; of more than 65,536 dense rows a
+        sample is measured. In streams it is that of the rows seen so far.
+    rule : str or Rule, default="pegasos"
         What a step does: "sgd" (a subgradient step), "pegasos" (the same, then a projection onto the ball of radius
-        1/sqrt(alpha)), "passive_aggressive" (PA-I), "romma" (aggressive), or "passive_aggressive_then_pegasos".
-    sampling : {"uniform", "balanced", "rejection"}, default="uniform"
+        1/sqrt(alpha)), "passive_aggressive" (PA-I), "romma" (aggressive), "passive_aggressive_then_pegasos", "sgd_svm"
+        (the paper's, which shrinks w only where the pair has loss), "perceptron", "perceptron_margin"; or a
+        `linrank.stochastic.Rule` of your own (docs/extending.md).
+    sampling : {"uniform", "balanced", "rejection"} or Sampler, default="uniform"
         How pairs are drawn: in proportion to their weight c_ij; or every query and every two levels of a query alike;
-        or as "uniform", but without an index.
+        or as "uniform", but by trial, without an index; or by a sampler of your own.
     n_steps : int, default=100_000
         Steps of a `fit`.
     C : float, default=1.0
@@ -59,12 +62,13 @@ class SGDRanker(LinearPredictor):
     preferences : {"full", "chain"} or edges, default="full"
         Which levels are compared within a query: as in LinearRanker.
     scale : bool, "auto" or (d,), default="auto"
-        As in LinearRanker, or the numbers to divide by. In streams True and "auto" mean 1 (or `scale_` of the last
-        `fit`): nothing is estimated from a chunk.
+        As in LinearRanker, or the numbers to divide by. In streams it is measured on the first chunk, or is `scale_` of
+        the `fit` before.
     early_stopping : bool, default=False
-        End `fit` when the accuracy on held-out queries gains nothing in 5 checks of 20; keep the best weights.
+        End when the accuracy on held-out queries gains nothing in 5 checks in a row, and keep the best weights. `fit`
+        checks 20 times, a stream whenever it has made a tenth more steps.
     validation_fraction : float, default=0.1
-        Part of the queries to hold out (of the rows, if there is one query).
+        Part of the queries to hold out (of the rows, if there is one query, or a stream without qid).
     warm_start : bool, default=False
         `fit` and `fit_stream` go on from the last weights, step count and random numbers.
     random_state : int, Generator, RandomState or None, default=None
@@ -75,21 +79,28 @@ class SGDRanker(LinearPredictor):
         c of the step size c/(c + i) of "sgd" and "pegasos"; None: 1/(alpha i).
     switch : int, default=10_000
         The last passive-aggressive step of "passive_aggressive_then_pegasos".
-    steps_per_row : float, default=1.0
+    steps_per_row : float, default=10.0
         Steps per row of a chunk in streams.
     reservoir : int, default=1000
-        Rows of an open query kept for its continuation in later chunks, drawn uniformly from those seen.
-    open_queries : int, default=1
-        How many queries, the last ones seen, may continue in the next chunk.
+        Rows of an open query kept for its continuation in later chunks, at most, drawn uniformly from those seen.
+    open_queries : int or None, default=None
+        How many queries, the last ones seen, may go on in later chunks. None: as many as 64 MB of rows have room for;
+        fewer rows are kept of each before a query is closed.
     missing : {"error", "zero", "mean"}, default="error"
         As in LinearRanker. In streams "mean" needs the means of an earlier `fit`: nothing is estimated from a chunk.
+    query_weighting : {"pairs", "queries"}, default="pairs"
+        Whether each pair or each query counts the same. In streams a query counts as it does in its chunk.
+    margin : float, default=1.0
+        Margin of "perceptron_margin".
 
     Attributes
     ----------
     coef_, alpha_, scale_, fill_, n_pairs_, n_features_in_, feature_names_in_
-        As in LinearRanker. After a stream `n_pairs_` is the sum over chunks, kept rows included.
+        As in LinearRanker. After a stream `n_pairs_` counts the pairs drawn from: those of two rows of a chunk, and of
+        a row and one that was kept.
     objective_ : float
-        The exact objective over all pairs trained on; NaN after a stream.
+        The exact objective over all pairs trained on, computed when it, `n_pairs_` or `history_` is first asked for:
+        until then the ranker holds on to the data. NaN after a stream.
     gap_ : float
         NaN: a stochastic solver has no certificate.
     status_ : {"finished", "stopped"}
