@@ -36,7 +36,7 @@ ALL = ("**/*.py",)
 LOSS = ("kernels/**/*.py", "data/active.py", "data/ordering.py", "losses/**/*.py", "_work.py")
 FIT = (
     *(*LOSS, "engines/**/*.py", "solvers/**/*.py"),
-    *("objective.py", "data/parts.py", "penalties.py", "rankers/linear.py"),
+    *("objective.py", "data/parts.py", "penalties.py", "rankers/training.py"),
 )
 STOCHASTIC = (
     *(f"kernels/{name}.py" for name in ("_jit", "random", "sampling", "stochastic")),

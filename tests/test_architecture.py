@@ -1,10 +1,13 @@
 """The architecture, read off the imports: arrows go one way, and the public names are these."""
 
 import ast
+import importlib
 import re
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 import linrank
 
@@ -12,7 +15,7 @@ SOURCE = Path(linrank.__file__).parent
 
 #: From the bottom up; a module imports from its own layer or from those before it. `docs/architecture.md` draws them.
 LAYERS = [
-    ["_errors", "_files", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
+    ["_errors", "_files", "_lazy", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
     ["kernels"],
     ["data"],
     ["losses", "metrics", "penalties", "summation"],
@@ -59,6 +62,18 @@ def test_every_module_has_a_layer_and_every_layer_its_modules():
     assert len(LAYERS) == 9
 
 
+def test_the_page_on_architecture_draws_these_layers_and_names_files_that_exist():
+    page = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = re.findall(r"^\| \d \| (.*?) \|", page, re.MULTILINE)
+    rooms = [[name.strip("`/") for name in re.findall(r"`\w+/?`", row.split("(")[0])] for row in drawn]
+    assert [sorted(row) for row in rooms] == LAYERS
+    named = {name for name in re.findall(r"`([\w/]+\.py)`", page) if "NAME" not in name}
+    named = {name for name in named if not name.startswith(("tests/", "benchmarks/"))}
+    assert len(named) > 20
+    for name in named:
+        assert (SOURCE / name).exists() or any(SOURCE.rglob(name)), name
+
+
 def test_kernels_are_compiled_functions_alone():
     """No Python that allocates: what is not compiled names types, builds intrinsics or computes constants."""
     plain = {"_jit.py", "_vector.py"}  # the decorator, and the intrinsics with their twins
@@ -71,7 +86,7 @@ def test_kernels_are_compiled_functions_alone():
 
 def test_solvers_never_see_data_or_engines():
     for path in (SOURCE / "solvers").rglob("*.py"):
-        assert imports(path) <= {"solvers", "penalties", "_errors", "_typing", "objective"}, path.name
+        assert imports(path) <= {"solvers", "penalties", "_errors", "_once", "_typing", "objective"}, path.name
 
 
 def test_the_objective_and_the_exact_solvers_see_vectors_alone():
@@ -116,8 +131,23 @@ def test_public_names():
         assert name in dir(linrank)
 
 
+@pytest.mark.parametrize("package", ["linrank", "linrank.io", "linrank.export"])
+def test_names_that_are_imported_when_asked_for(package):
+    """Each answers, whatever was imported before: no module of the package has the name of something else in it."""
+    module = importlib.import_module(package)
+    folder = Path(module.__file__).parent
+    stub = (folder / "__init__.pyi").read_text()
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+        there = (folder / f"{name}.py").exists() or (folder / name).is_dir()
+        assert there == (f"from . import {name} as" in stub), name
+    assert set(module.__all__) <= set(dir(module))
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
+        _ = module.nothing
+
+
 def test_public_metrics():
-    assert linrank.metrics.__all__ == [
+    assert sorted(linrank.metrics.__all__) == [
         "Comparison", "Conventions", "Metric", "auc", "average_precision", "c_index", "compare", "dcg", "err", "hit",
         "kendall_tau", "mean_ndcg", "ndcg", "pairwise_accuracy", "pairwise_error", "parse", "precision", "recall",
         "reciprocal_rank", "scorer", "wmw",

@@ -32,7 +32,7 @@ def test_value_and_gradient_by_hand(setting):
     np.testing.assert_allclose(point.gradient, scaled.T @ loss.gradient + 0.1 * w)
 
 
-@pytest.mark.parametrize("loss", [*LOSSES.values(), HuberHinge.of_width(0.1)], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [*LOSSES.values(), HuberHinge(0.1)], ids=lambda loss: loss.name)
 @pytest.mark.parametrize("options", [{}, {"query_weighting": "queries"}, {"sample_weight": 0.5 + np.arange(300) % 3}])
 def test_the_value_at_zero_is_that_of_equal_scores(setting, loss, options):
     _, engine, _ = setting

@@ -17,7 +17,7 @@ from measure import best_times, quick
 from problems import load
 from results import FIT, report
 
-SOURCES = (*FIT, "_classifier.py", "_calibration.py")
+SOURCES = (*FIT, "rankers/classifier.py", "model_selection/calibration.py")
 
 
 def problems() -> Iterator[tuple[str, Any, np.ndarray, np.ndarray]]:

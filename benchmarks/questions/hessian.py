@@ -24,7 +24,7 @@ SOURCES = (*LOSS, "engines/**/*.py")
 
 LOSSES: dict[str, Loss] = {
     "squared_hinge": SquaredHinge(),
-    "hinge, width 0.02": HuberHinge.of_width(0.02),
+    "hinge, width 0.02": HuberHinge(0.02),
     "logistic": Logistic(),
 }
 FEATURES = (5, 20, 46, 136, 300, 700, 1000)
@@ -142,7 +142,7 @@ def ways() -> list[dict[str, object]]:
         if quick() and (d > 20 or n > 10):
             continue
         data = Shape(n, "5", 200 if quick() else 2_000_000 // d // n * n, d, "f8", "C").make()
-        steps = (SquaredHinge() if width is None else HuberHinge.of_width(width)).steps
+        steps = (SquaredHinge() if width is None else HuberHinge(width)).steps
         block, work = data.preferences.block(0), Work()
         s = data.X[block.row] @ (np.random.default_rng(1).standard_normal(d) / np.sqrt(d))
         try:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from linrank import RankingData
+from linrank._errors import overflow_ignored
 from linrank.engines import LocalEngine
-from linrank.engines.local import overflow_ignored
 from linrank.losses import Hinge
 from linrank.objective import Objective
 from linrank.penalties import Ridge
@@ -28,7 +28,7 @@ def states(method: Any, objective: Objective) -> Iterator[Any]:
     """The states that the loop goes through: each is a value, so a script can step as well."""
     state = method.begin(objective, None)
     yield state
-    while not method.converged(state):
+    while method.ends(state) is None:
         state = method.step(state)
         yield state
 

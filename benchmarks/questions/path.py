@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linrank import LinearRanker, RankingData
+from linrank.rankers.training import Training
 from measure import best_times
 from problems import Problem, load
 from results import FIT, report
@@ -31,12 +32,10 @@ def main() -> None:
 
 def measure(problem: Problem, loss: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     data = RankingData(*problem)
-    ranker = LinearRanker(loss, scale=False)
-    warm, _ = ranker._solve_path(data, ALPHAS)
-    cold = [ranker._solve_path(data, ALPHAS[[k]])[0][0] for k in range(ALPHAS.size)]
-    times = best_times(
-        {"path": lambda: ranker._solve_path(data, ALPHAS), "last": lambda: ranker._solve_path(data, ALPHAS[-1:])}, 3
-    )
+    training = Training.of(LinearRanker(loss, scale=False))
+    path = lambda alphas: [fit.solution for fit in training.path(data, alphas, lambda _: None)]
+    warm, cold = path(ALPHAS), [path(ALPHAS[[k]])[0] for k in range(ALPHAS.size)]
+    times = best_times({"path": lambda: path(ALPHAS), "last": lambda: path(ALPHAS[-1:])}, 3)
     cost = {
         "path s": times["path"],
         "fit at the smallest alpha s": times["last"],

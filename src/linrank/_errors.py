@@ -10,6 +10,7 @@ LinrankError
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ._text import printable
@@ -79,3 +80,10 @@ class ModelFileError(LinrankError, ValueError):
 
 class ParameterError(LinrankError, ValueError):
     """A parameter has a value that is not understood."""
+
+
+def overflow_ignored() -> AbstractContextManager[None]:
+    """No warnings of overflow while solvers run: they look at what they get, and say what to do about it."""
+    import numpy as np
+
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")

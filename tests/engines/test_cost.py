@@ -33,9 +33,9 @@ def test_pairs_cost_a_part_of_queries():
 
 
 def test_a_narrow_band_holds_few_pairs():
-    assert share_active(SquaredHinge().steps) == share_active(HuberHinge.of_width(10.0).steps)
-    assert share_active(HuberHinge.of_width(1e-3).steps) < 1e-3
-    assert cost(HuberHinge.of_width(1e-3)) < 0.1 * cost(HuberHinge.of_width(10.0))
+    assert share_active(SquaredHinge().steps) == share_active(HuberHinge(10.0).steps)
+    assert share_active(HuberHinge(1e-3).steps) < 1e-3
+    assert cost(HuberHinge(1e-3)) < 0.1 * cost(HuberHinge(10.0))
 
 
 def test_more_levels_than_a_cache_holds_cost_more():

@@ -69,8 +69,10 @@ def fitted(problem, make=LinearRanker, **given):
         {"loss": LogisticErfc(eps=1e-6)},
         {"loss": Hinge()},
         {"loss": Hinge(margin=2.0)},
-        {"loss": HuberHinge.of_width(0.1)},
+        {"loss": HuberHinge(0.1)},
         {"loss": SquaredHinge()},
+        {"loss": SquaredHinge(counting="tree")},
+        {"loss": Hinge(counting="pairs")},
         {"loss": Logistic()},
         {"loss": Hinge(), "solver": Bundle(line_search=False, tol=0.01)},
         {"solver": Newton(tol=1e-5, hessian="products", samples=False)},
@@ -206,3 +208,23 @@ def test_nothing_is_imported(problem, monkeypatch):
     del document["checksum"]
     monkeypatch.setitem(sys.modules, "antigravity", None)  # an import would fail
     assert loads(json.dumps(document).encode(), "m").ranker().loss.origin == "antigravity.Own"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ({"loss": "SquaredHinge", "a": [1.0], "m": [1.0]}, SquaredHinge()),
+        ({"loss": "HuberHinge", "a": [2.0, -2.0], "m": [1.0, 0.75]}, HuberHinge(0.25)),
+        ({"loss": "Hinge", "margin": 1.0}, Hinge()),
+    ],
+    ids=lambda value: value["loss"] if isinstance(value, dict) else "",
+)
+def test_losses_in_files_of_the_first_release(problem, written, meant, tmp_path):
+    path = tmp_path / "model.json"
+    linrank.save(fitted(problem, loss=meant), path)
+    model = json.loads(path.read_text())
+    assert model["parameters"]["loss"] != written or written["loss"] == "Hinge"
+    model["parameters"]["loss"] = written
+    del model["checksum"]
+    path.write_text(json.dumps(model))
+    assert linrank.load(path).loss == meant

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from linrank._errors import NoPairsError
 from linrank._work import Work
 from linrank.data import active
+from linrank.data.ordering import sort_scores
 from linrank.data.ranking_data import make_preferences
 from linrank.kernels import counting
 from linrank.testing import enumerate_pairs, naive_counts
@@ -93,5 +94,6 @@ def check_sorted_kernels(s: np.ndarray, levels: np.ndarray) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for limit, out in ((0, tree), (10**9, recount)):
             patch.setattr(active, "TUNING", replace(active.TUNING, few_levels=limit))
-            active.count_sorted(s, None, levels, 0, 1.0, out[0], out[1], Work())
+            ranking = active.SortedRanking(*sort_scores(s, work := Work()), levels, 0, 1.0, work)
+            ranking.fill(None, out[0], out[1], work)
     np.testing.assert_array_equal(tree, recount)

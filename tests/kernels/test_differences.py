@@ -15,7 +15,7 @@ from strategies import problems
 
 pytestmark = pytest.mark.kernels
 
-LOSSES = [SquaredHinge(), HuberHinge.of_width(0.3)]
+LOSSES = [SquaredHinge(), HuberHinge(0.3)]
 
 
 def naive_pairs(s, p, steps):

@@ -9,7 +9,7 @@ from linrank import ParameterError
 from linrank.losses import LOSSES, Hinge, HuberHinge, Logistic, LossPoint, SquaredHinge
 from linrank.testing import PairHinge, check_loss
 
-OWN = [*LOSSES.values(), *(HuberHinge.of_width(mu) for mu in (0.5, 0.05, 1e-3)), Hinge(margin=0.5)]
+OWN = [*LOSSES.values(), *(HuberHinge(mu) for mu in (0.5, 0.05, 1e-3)), Hinge(margin=0.5)]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -123,7 +123,7 @@ class Doubled(answered(doubled, Hinge).__class__):
 
 class SmoothedTooFar(Hinge):
     def smoothed(self, mu):
-        return HuberHinge.of_width(3.0 * mu)
+        return HuberHinge(3.0 * mu)
 
 
 class SmoothedBySomethingElse(Hinge):
@@ -131,7 +131,7 @@ class SmoothedBySomethingElse(Hinge):
         return Logistic()
 
 
-class OtherSteps(SquaredHinge):
+class OtherSteps(Logistic):
     steps = (1.0,), (0.5,)
 
 

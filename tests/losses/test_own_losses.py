@@ -141,7 +141,7 @@ def test_squared_hinge_by_a_subclass_has_its_exact_hessian(problem):
 def test_a_hinge_of_ones_own_that_can_be_smoothed(problem):
     class Mine(Plain):
         def smoothed(self, mu):
-            return HuberHinge.of_width(mu)
+            return HuberHinge(mu)
 
     same_minimum(LinearRanker(Mine(), 0.01, solver="newton").fit(*problem), LinearRanker("hinge", 0.01).fit(*problem))
 

@@ -8,9 +8,10 @@ from hessians import exact_hessian
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linrank import NoPairsError, RankingData
+from linrank import NoPairsError, ParameterError, RankingData
 from linrank.data import active
-from linrank.losses import HuberHinge, SquaredHinge
+from linrank.kernels import counting
+from linrank.losses import Hinge, HuberHinge, SquaredHinge
 from linrank.testing import check_loss, enumerate_pairs, loss_at, make_ranking, naive_laplacian, naive_loss
 from strategies import problems
 
@@ -26,7 +27,7 @@ LOSSES = {
         lambda z: 2.0 * (z < 1),
     ),
     "huber": (
-        HuberHinge.of_width(MU),
+        HuberHinge(MU),
         lambda z: np.where(z < 1 - MU, 1 - z - MU / 2, np.maximum(0, 1 - z) ** 2 / (2 * MU)),
         lambda z: -np.clip((1 - z) / MU, 0, 1),
         lambda z: ((z < 1) & ~(z < 1 - MU)) / MU,
@@ -85,7 +86,7 @@ def test_huber_is_within_half_its_width_of_the_hinge():
     data, s = RankingData(X, y, qid), X @ np.ones(3)
     hinge = loss_at(Hinge(), s, data).value
     for mu in (1.0, 0.1, 0.001):
-        huber = loss_at(HuberHinge.of_width(mu), s, data).value
+        huber = loss_at(HuberHinge(mu), s, data).value
         assert hinge - mu / 2 <= huber <= hinge
 
 
@@ -101,3 +102,37 @@ def test_one_score_far_out_costs_the_others_no_digits(name, far):
         value = loss_at(loss, scores, RankingData(X, y)).value
     exact = naive_loss(phi, slope, scores, enumerate_pairs(y)).value
     assert value == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("make", [SquaredHinge, Hinge], ids=lambda make: make.name)
+@given(problem=problems(max_rows=25))
+@settings(max_examples=60)
+def test_all_ways_of_counting_are_the_same_loss(make, problem):
+    try:
+        data = RankingData(np.zeros((problem.y.size, 1)), problem.y, problem.qid, **problem.options)
+    except NoPairsError:
+        return
+    known = loss_at(make(), problem.scores, data)
+    size = 1 + np.abs(problem.scores - problem.scores.mean()).max() ** 2
+    for way in ("pairs", "levels", "tree"):
+        found = loss_at(make(counting=way), problem.scores, data)
+        assert found.value == pytest.approx(known.value, rel=1e-12, abs=1e-11 * size)
+        np.testing.assert_allclose(found.gradient, known.gradient, rtol=1e-9, atol=1e-11 * size)
+
+
+def test_each_way_of_counting_runs_its_own_kernel(monkeypatch):
+    data = RankingData(np.zeros((60, 1)), np.arange(60) % 7)
+    called = []
+    for name in ("count_direct", "count_levels", "count_tree"):
+        kernel = getattr(counting, name)
+        monkeypatch.setattr(counting, name, lambda *a, name=name, kernel=kernel: (called.append(name), kernel(*a))[1])
+    for way, name in {"pairs": "count_direct", "levels": "count_levels", "tree": "count_tree"}.items():
+        loss_at(Hinge(counting=way), np.linspace(0, 1, 60), data)
+        assert called == [name]
+        called.clear()
+
+
+@pytest.mark.parametrize("make", [SquaredHinge, Hinge], ids=lambda make: make.name)
+def test_other_ways_of_counting_are_refused(make):
+    with pytest.raises(ParameterError, match="counting='fast'"):
+        make(counting="fast")

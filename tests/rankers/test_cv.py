@@ -8,8 +8,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from interrupts import interrupting, wait_for_threads
 from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, RankingData
 from linrank.metrics import pairwise_accuracy
+from linrank.model_selection import path
 from linrank.model_selection.folds import make_folds
-from linrank.rankers import cv as _cv
+from linrank.rankers.training import Training
 from linrank.testing import make_ranking
 
 pytestmark = pytest.mark.smoke
@@ -102,14 +103,14 @@ def test_folds_without_pairs_are_refused():
 
 
 def test_control_c_does_not_wait_for_the_other_folds(monkeypatch):
-    done = interrupting(monkeypatch, LinearRanker, "_solve_path")
+    done = interrupting(monkeypatch, Training, "path")
     with pytest.raises(KeyboardInterrupt):
         LinearRankerCV([0.1, 0.01], cv=5).fit(*make_ranking(300, 3, 20, 3))
     wait_for_threads()
     assert (done.begun, done.ended) == (1, 0)
 
 
-@pytest.mark.parametrize("where", ["fit", "_solve_path"])
+@pytest.mark.parametrize("where", ["fit", "path"])
 def test_an_interrupted_refit_leaves_the_last_fit_as_it_was(monkeypatch, where):
     first, second = (make_ranking(300, 3, 20, 3, seed=seed) for seed in (1, 2))
     model = LinearRankerCV(3, cv=3).fit(*first)
@@ -118,7 +119,7 @@ def test_an_interrupted_refit_leaves_the_last_fit_as_it_was(monkeypatch, where):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(LinearRanker, where, interrupt)
+    monkeypatch.setattr(Training, where, interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.set_params(alphas=[0.5, 0.25]).fit(*second)
     assert vars(model).keys() == before.keys()
@@ -141,7 +142,7 @@ def test_the_path_lies_around_the_default():
 
 
 def test_the_path_grows_where_the_best_alpha_is_at_its_end(monkeypatch, caplog):
-    monkeypatch.setattr(_cv, "REACH", 3.0)
+    monkeypatch.setattr(path, "REACH", 3.0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 3))
     y = X @ [1.0, -2.0, 3.0]  # no noise at all: the weaker, the better
@@ -167,11 +168,11 @@ def test_of_equal_alphas_the_one_nearest_to_the_default_is_taken():
 
 def test_a_path_of_two_does_not_grow_by_millions():
     two = np.array([1e3, 1e-3])
-    np.testing.assert_allclose(_cv._beyond(two, 0), [3e4])
-    np.testing.assert_allclose(_cv._beyond(two, 1), [1e-3 / 30])
+    np.testing.assert_allclose(path._beyond(two, 0), [3e4])
+    np.testing.assert_allclose(path._beyond(two, 1), [1e-3 / 30])
     dense = np.array([4.0, 2.0, 1.0])  # as dense as it is, up to thirty times as far
-    np.testing.assert_allclose(_cv._beyond(dense, 0), [128.0, 64.0, 32.0, 16.0, 8.0])
-    np.testing.assert_allclose(_cv._beyond(dense, 2), [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32])
+    np.testing.assert_allclose(path._beyond(dense, 0), [128.0, 64.0, 32.0, 16.0, 8.0])
+    np.testing.assert_allclose(path._beyond(dense, 2), [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32])
 
 
 def test_nobody_is_advised_to_use_what_they_use(capsys):

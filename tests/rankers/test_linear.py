@@ -423,3 +423,31 @@ def test_edges_may_come_in_many_shapes():
     for wrong in ({(0, 1): 2.0}, iter([(0, 1)]), [(0, 1, 2, 3)], 7):
         with pytest.raises(ParameterError, match="list of edges"):
             LinearRanker(preferences=wrong).fit(X, y, qid)
+
+
+# --- start
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("solver", ["newton", "bundle", "cg", "tron"])
+def test_a_start_at_the_solution_ends_there(solver, scale):
+    X, y, qid = make_ranking(400, 5, 20, 4, seed=3)
+    exact = LinearRanker(alpha=1e-2, scale=scale, tol=1e-8).fit(X, y, qid)
+    again = LinearRanker(alpha=1e-2, scale=scale, tol=1e-6, solver=solver).fit(X, y, qid, start=exact)
+    assert again.n_iter_ == 1
+    np.testing.assert_allclose(again.coef_, exact.coef_)
+    other = LinearRanker(alpha=1e-2, scale=scale, tol=1e-6, solver=solver).fit(X, y, qid, start=exact.coef_.tolist())
+    np.testing.assert_array_equal(other.coef_, again.coef_)
+
+
+def test_a_start_has_precedence_over_a_warm_start():
+    X, y, qid = make_ranking(400, 5, 20, 4, seed=3)
+    ranker = LinearRanker(alpha=1e-2, warm_start=True, solver="cg").fit(X, y, qid)
+    assert ranker.fit(X, y, qid).n_iter_ == 1
+    assert ranker.fit(X, y, qid, start=np.zeros(5)).n_iter_ > 1
+
+
+@pytest.mark.parametrize("start", ["nonsense", [np.nan] * 5, [np.inf] * 5, np.zeros(4), np.zeros((5, 1)), object()])
+def test_a_start_that_is_none_is_refused(start):
+    with pytest.raises((ParameterError, DataError), match="start"):
+        LinearRanker().fit(*make_ranking(400, 5, 20, 4, seed=3), start=start)

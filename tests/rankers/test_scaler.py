@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linrank import DataError, LinearRanker, ParameterError, QueryScaler, labels, metrics
+from linrank.data.scaling import METHODS
 from linrank.model_selection import QueryKFold, cross_validate
-from linrank.rankers.scaler import METHODS
 from linrank.testing import make_ranking
 
 pytestmark = pytest.mark.smoke

@@ -75,7 +75,7 @@ def test_two_products_a_step_whatever_the_line_search_does(engine):
     state = bundle.begin(objective_of(engine), None)
     assert engine.products == 1  # X 0 is known
     beside = 0
-    while not bundle.converged(state):
+    while bundle.ends(state) is None:
         before, unknown = engine.products, "risk_gradient" not in state.point.__dict__
         state = bundle.step(state)
         assert engine.products - before == 2 + unknown
@@ -96,7 +96,7 @@ def test_every_step_cuts_a_part_of_the_gap_away_at_the_models_minimiser(engine, 
     monkeypatch.setattr(method, "CUTS", share)
     bundle, objective = Bundle(tol=1e-4), objective_of(engine)
     state = bundle.begin(objective, None)
-    while not bundle.converged(state):
+    while bundle.ends(state) is None:
         w, gap, known = state.minimum.w, state.best.gap, state.minimum.risk
         state, there = bundle.step(state), objective.at(w).risk
         a, b = state.model.planes()[:2]
@@ -148,7 +148,7 @@ def test_planes_serve_every_alpha(engine):
 
 def test_idle_planes_are_forgotten_and_the_bound_stands(monkeypatch):
     X, y, qid = make_ranking(500, 20, 1, None, noise=3.0)
-    monkeypatch.setattr(method, "PATIENCE", 3)
+    monkeypatch.setattr(method, "MAX_IDLE", 3)
     with ProductsEngine(RankingData(X, y, qid)) as engine:
         solution = Bundle(tol=1e-7, max_iter=3000).minimise(objective_of(engine, 1e-3))
         assert len(solution.state.b) < solution.n_iter

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from linrank._errors import overflow_ignored
 from linrank.engines import LocalEngine
-from linrank.engines.local import overflow_ignored
 from linrank.losses import LOSSES, Hinge, Logistic, LogisticErfc, SquaredHinge
 from linrank.objective import Objective
 from linrank.penalties import Ridge

@@ -42,8 +42,8 @@ class Halving:
         best = state.best.joined(Bounds(np.full(1, float(n)), value, 0.0, 0.0))
         return Count(best, True, n in self.stuck, n)
 
-    def converged(self, state):
-        return state.best.gap <= self.target
+    def ends(self, state):
+        return Status.CONVERGED if state.best.gap <= self.target else None
 
     def left(self, state):
         return f"left after {state.steps}"

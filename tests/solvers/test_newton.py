@@ -178,13 +178,13 @@ def test_samples_first_end_at_the_same_optimum(loss):
 
 @pytest.mark.parametrize("loss", [SquaredHinge(), Hinge()])
 def test_directions_from_rounded_features_lead_to_the_same_optimum(loss, monkeypatch):
-    monkeypatch.setattr(matrix, "ROUNDED_ENTRIES", 1)
+    monkeypatch.setattr(matrix, "FLOAT32_ENTRIES", 1)
     X, y, qid = make_ranking(400, 30, 5, 4)
     X[np.abs(X) < 0.7] = 0.0
     with LocalEngine(RankingData(sp.csr_array(X), y, qid)) as engine:
         objective = objective_of(engine, 1e-3, loss)
         exact, rounded = (Newton(tol=1e-9, rounded=rounded).minimise(objective) for rounded in (False, True))
-        assert engine.rounded() is not engine.matrix
+        assert engine.in_float32() is not engine.matrix
         v, point = np.ones(30), objective_of(engine, 1e-3).at(exact.w)
         rough, product = point.hessian_product(v, exact=False), point.hessian_product(v)
         np.testing.assert_allclose(rough, product, rtol=1e-5, atol=1e-7)
@@ -215,6 +215,6 @@ def test_bounds_of_the_smoothed_hinge_survive_rounding(seed, short, monkeypatch)
 
 def test_slopes_of_the_huberised_hinge_never_exceed_1():
     for mu in (1.0, 0.7, 1e-3, 3e-9, 1e-15, 1e-20):
-        (a, b), (m, inside) = HuberHinge.of_width(mu).a, HuberHinge.of_width(mu).m
+        (a, b), (m, inside) = HuberHinge(mu).steps
         assert 2 * a * (m - inside) <= 1 + 4 * np.finfo(float).eps
         assert b == -a

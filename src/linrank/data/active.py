@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._typing import FloatArray
 from .._work import Work
-from ..kernels import counting
+from ..kernels import counting as kernels
 from ..kernels._vector import FLOAT_LANES, LANES
+from .checks import check_choice
 from .ordering import sort_scores
+from .rankings import Rankings
 
 
 @dataclass(frozen=True)
@@ -36,37 +39,43 @@ class Tuning:
 
 
 TUNING = Tuning()
+#: No ranking has as many members.
+ALWAYS = 1 << 31
+#: One way of counting for all rankings; "auto" is TUNING.
+COUNTINGS = {
+    "auto": None,
+    "pairs": Tuning(short=ALWAYS, short_to_sum=ALWAYS),
+    "levels": Tuning(short=-1, short_to_sum=-1, few_levels=ALWAYS, few_levels_to_sum=ALWAYS),
+    "tree": Tuning(short=-1, short_to_sum=-1, few_levels=0, few_levels_to_sum=0),
+}
 
 #: The smallest positive number: s_i - s_j is below it exactly when s_i <= s_j.
 TINY = 5e-324
 
-Floats = NDArray[np.float64]
+
+def check_counting(counting: str) -> None:
+    """Refuse a way of counting that there is not."""
+    check_choice("counting", counting, tuple(COUNTINGS))
 
 
-def active_counts(s: Floats, rankings: Any, margin: float, c: Floats, d: Floats, work: Work) -> None:
+def tuning(counting: str = "auto") -> Tuning:
+    """The kernels for a way of counting."""
+    return COUNTINGS[counting] or TUNING
+
+
+def active_counts(
+    s: FloatArray, rankings: Rankings, margin: float, c: FloatArray, d: FloatArray, work: Work, counting: str = "auto"
+) -> None:
     """Fill c and d for all members of some rankings: their active partners' weights."""
-    r = rankings
-    short, long = r.split(TUNING.short)
+    r, how = rankings, tuning(counting)
+    short, long = r.split(how.short)
     if short.size:
-        counting.count_direct(s, r.v, r.level_ptr, r.ranking_levels, short, margin, c, d)
+        kernels.count_direct(s, r.v, r.level_ptr, r.ranking_levels, short, margin, c, d)
     for number in long:
         here = r.members(number)
         v = None if r.v is None else r.v[here]
-        count_sorted(s[here], v, r.levels(number), here.start, margin, c[here], d[here], work)
-
-
-def count_sorted(
-    s: Floats,
-    v: Floats | None,
-    levels: NDArray[np.int64],
-    base: int,
-    margin: float,
-    c: Floats,
-    d: Floats,
-    work: Work,
-) -> None:
-    """Fill c and d of one ranking by sorting its scores and sweeping its levels."""
-    SortedRanking(*sort_scores(s, work), levels, base, margin, work).fill(v, c, d, work)
+        ranking = SortedRanking(*sort_scores(s[here], work), r.levels(number), here.start, margin, work, how)
+        ranking.fill(v, c[here], d[here], work)
 
 
 class SortedRanking:
@@ -78,18 +87,19 @@ class SortedRanking:
     def __init__(
         self,
         order: NDArray[np.int32],
-        sorted_s: Floats,
+        sorted_s: FloatArray,
         levels: NDArray[np.int64],
         base: int,
         margin: float,
         work: Work,
+        how: Tuning | None = None,
     ) -> None:
         n = order.size
-        self.order, self.levels, self.base = order, levels, base
+        self.order, self.levels, self.base, self.how = order, levels, base, how or TUNING
         bounds = work.take("bounds", 2 * n, np.int32)
         self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
-        counting.windows(sorted_s, margin, bounds)
-        counting.to_members(self.order, bounds, self.where)
+        kernels.windows(sorted_s, margin, bounds)
+        kernels.to_members(self.order, bounds, self.where)
 
     def kept(self) -> SortedRanking:
         """A copy that does not lie in the work."""
@@ -97,13 +107,13 @@ class SortedRanking:
         other.order, other.where = self.order.copy(), self.where.copy()
         return other
 
-    def sums(self, values: Floats | None, work: Work) -> tuple[Floats, Floats]:
+    def sums(self, values: FloatArray | None, work: Work) -> tuple[FloatArray, FloatArray]:
         """Sums of values (None: counts) over each member's active winners, and over its active losers."""
         c, d = np.empty(self.order.size), np.empty(self.order.size)
         self.fill(values, c, d, work)
         return c, d
 
-    def fill(self, values: Floats | None, c: Floats, d: Floats, work: Work) -> None:
+    def fill(self, values: FloatArray | None, c: FloatArray, d: FloatArray, work: Work) -> None:
         """As `sums`, into given arrays."""
         n, levels, base = self.order.size, self.levels, self.base
         if values is not None:
@@ -111,19 +121,19 @@ class SortedRanking:
             return
         words = n // 64 + 1
         bitmap = work.zeros("bitmap", words, np.uint64)
-        if levels.size - 1 <= TUNING.few_levels:
+        if levels.size - 1 <= self.how.few_levels:
             running = work.zeros("running", words, np.int32)
-            counting.count_levels(levels, base, self.where, bitmap, running, c, d)
+            kernels.count_levels(levels, base, self.where, bitmap, running, c, d)
         else:
-            counting.count_tree(levels, base, self.where, bitmap, *_empty_counts(words), c, d)
+            kernels.count_tree(levels, base, self.where, bitmap, *_empty_counts(words), c, d)
 
-    def _fill_sums(self, values: Floats, c: Floats, d: Floats, work: Work) -> None:
+    def _fill_sums(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
         n, levels, base = self.order.size, self.levels, self.base
         everything = work.take("everything", n + 1, np.float64)
-        counting.running_sums(values, self.order, everything)
-        if levels.size - 1 <= TUNING.few_levels_to_sum:
+        kernels.running_sums(values, self.order, everything)
+        if levels.size - 1 <= self.how.few_levels_to_sum:
             held, running = work.zeros("held", n, np.float64), work.take("running sums", n + 1, np.float64)
-            counting.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
+            kernels.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
             return
         sizes = [n + 1]
         while sizes[-1] > FLOAT_LANES:
@@ -131,7 +141,7 @@ class SortedRanking:
         padded = [-(-size // FLOAT_LANES) * FLOAT_LANES for size in sizes]
         offsets = tuple(accumulate(padded[:-1], initial=0))
         tree = work.zeros("tree", sum(padded), np.float64)
-        counting.sum_tree(levels, base, values, self.where, everything, offsets, tree, c, d)
+        kernels.sum_tree(levels, base, values, self.where, everything, offsets, tree, c, d)
 
 
 def _empty_counts(words: int) -> tuple[Any, Any, Any, Any]:

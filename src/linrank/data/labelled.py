@@ -13,7 +13,7 @@ from .._errors import DataError
 from .._once import cached_property
 from .._typing import FloatArray
 from .checks import check_choice, check_features, check_utilities, check_weights
-from .labels import split_labels
+from .labels import are_labels, split_labels
 from .preferences import Grades
 from .queries import check_ids, check_query_weight, number_queries
 from .ranking_data import QUERY_WEIGHTINGS, RankingData, check_preferences, exact_values, rank
@@ -32,6 +32,7 @@ class LabelledRows:
     pairs: Any
     preferences: Any
     query_weighting: str
+    qid_from: str | None = None  # what the queries came from: "qid", "labels", or nothing
 
     @staticmethod
     def of(
@@ -48,6 +49,7 @@ class LabelledRows:
         """Check everything; the parameters are those of RankingData."""
         check_preferences(preferences)
         check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
+        qid_from = "labels" if are_labels(y) else None if qid is None else "qid"
         y, qid = split_labels(y, qid)
         X = check_features(X)
         n_rows = X.shape[0]
@@ -57,7 +59,7 @@ class LabelledRows:
         values = None if y is None else check_utilities(y, n_rows)
         exact = None if values is None else exact_values(y, values)
         v = None if sample_weight is None else check_weights("sample_weight", sample_weight, n_rows)
-        rows = LabelledRows(X, values, exact, ids, v, query_weight, pairs, preferences, query_weighting)
+        rows = LabelledRows(X, values, exact, ids, v, query_weight, pairs, preferences, query_weighting, qid_from)
         if query_weight is not None:
             _ = rows.grades  # checks them
         return rows
@@ -104,7 +106,7 @@ class LabelledRows:
         """The rows with their rankings: what exact sums over pairs need."""
         grades = self.grades
         built = rank(grades, self.y, self.pairs, self.preferences, self.query_weighting)
-        return RankingData._of(self.X, self.y, grades.query, grades.ids, grades.v, built)
+        return RankingData._of(self.X, self.y, grades.query, grades.ids, self.qid_from, grades.v, built)
 
     def replaced(self, X: Any, y: FloatArray, query: NDArray[np.int64], v: FloatArray | None) -> LabelledRows:
         """Other rows, whose queries are numbered as these are: query weights and preferences stay."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._errors import DataError
 from .._typing import FloatArray
 from .checks import check_weights, refuse_masked
-from .ordering import begins, number_distinct
+from .ordering import number_distinct, run_starts
 
 
 def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -24,7 +24,7 @@ def number_queries(ids: NDArray[Any] | None, n_rows: int) -> tuple[NDArray[np.in
     if ids is None:
         return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
     # Rows of a query mostly stand together: only where one begins must its id be looked up.
-    new = begins(ids)
+    new = run_starts(ids)
     query, distinct = number_distinct(ids[new])  # of objects too: they are all strings or all integers
     return query[np.cumsum(new) - 1], distinct
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._errors import DataError, NoPairsError, ParameterError
 from .._typing import FloatArray
 from .checks import check_choice, check_features, check_utilities, check_weights
-from .labels import split_labels
+from .labels import are_labels, split_labels
 from .preferences import Grades, Graph, build, join, restrict
 from .queries import check_query_weight, encode_queries
 from .rankings import Preferences, pointers
@@ -57,6 +57,7 @@ class RankingData:
     y: FloatArray | None
     query: NDArray[np.int64]
     query_ids: NDArray[Any]  # by number
+    qid_from: str | None  # what the queries came from: "qid", "labels", or nothing
     n_queries_without_pairs: int
     sample_weight: FloatArray | None
     preferences: Preferences = field(repr=False)
@@ -74,10 +75,11 @@ class RankingData:
         query_weighting: str = "pairs",
     ) -> None:
         X = check_features(X)
+        qid_from = "labels" if are_labels(y) else None if qid is None else "qid"
         grades, values, built = make_preferences(
             X.shape[0], y, qid, sample_weight, query_weight, pairs, preferences, query_weighting
         )
-        checked = RankingData._of(X, values, grades.query, grades.ids, grades.v, built)
+        checked = RankingData._of(X, values, grades.query, grades.ids, qid_from, grades.v, built)
         without = checked.n_queries_without_pairs
         if without:
             logger.info("%d of %d queries have no pair: they are skipped in training", without, grades.n_queries)
@@ -115,6 +117,7 @@ class RankingData:
             y=None if self.y is None else self.y[rows],
             query=query,
             query_ids=self.query_ids[kept],
+            qid_from=self.qid_from,
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             preferences=restrict(self.preferences, rows, self.query),
         )
@@ -133,6 +136,7 @@ class RankingData:
             y=np.concatenate(graded) if len(graded) == len(parts) else None,
             query=np.concatenate([query + k for query, k in zip(queries, first, strict=True)]),
             query_ids=np.concatenate([part.query_ids for part in parts]),
+            qid_from=parts[0].qid_from,
             sample_weight=np.concatenate(weights) if weighted else None,
             preferences=join([part.preferences for part in parts], queries),
         )
@@ -143,6 +147,7 @@ class RankingData:
         y: FloatArray | None,
         query: NDArray[np.int64],
         query_ids: NDArray[Any],
+        qid_from: str | None,
         sample_weight: FloatArray | None,
         preferences: Preferences,
     ) -> RankingData:
@@ -155,6 +160,7 @@ class RankingData:
             y=y,
             query=query,
             query_ids=query_ids,
+            qid_from=qid_from,
             n_queries_without_pairs=int(query_ids.size - used.sum()),
             sample_weight=sample_weight,
             preferences=preferences,

@@ -6,29 +6,26 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._errors import DataError, LinrankError, ParameterError
+from .._errors import DataError, LinrankError, overflow_ignored
 from .._once import cached_property
 from .._threads import count_threads, give_up_if_stopped, one_blas_thread
 from .._typing import FloatArray
 from .._work import WorkPool
 from ..data.parts import draw
 from ..data.ranking_data import RankingData
-from ..data.rankings import Rankings
 from ..kernels.hinge import gather, scatter_add
-from ..kernels.products import slope_and_size
-from ..losses import Curvature, Loss, LossPoint, Sums
+from ..losses import Loss, Sums
 from ..losses._base import add_sums
 from ._cost import hessian_cost
 from ._facts import Columns, Facts
 from .columns import measure_columns
-from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
+from .evaluation import Block, LocalEvaluation, LocalScores
 from .matrix import Matrix, as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
@@ -36,25 +33,6 @@ QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
 #: Most features for which a d x d Hessian is built, and most entries of the tree of one ranking's levels.
 MAX_HESSIAN = 1000
 LARGEST_TREE = 1 << 24
-
-
-def overflow_ignored() -> Any:
-    """No warnings of overflow while solvers run: they look at what they get, and say what to do about it."""
-    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-
-class Block(NamedTuple):
-    """Some rankings, and where their members stand among all."""
-
-    rankings: Rankings
-    members: slice
-
-
-@dataclass(frozen=True)
-class LocalScores:
-    """A score for each member of a ranking, in the members' order: losses read them as they stand."""
-
-    values: FloatArray
 
 
 class LocalEngine:
@@ -73,7 +51,7 @@ class LocalEngine:
         self._pool: ThreadPoolExecutor | None = None
         self._open = threading.Event()  # closed after an interruption: threads take no further block
         self._open.set()
-        self._rounded: Matrix | None = None
+        self._float32: Matrix | None = None
         self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.n_members <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
@@ -95,7 +73,7 @@ class LocalEngine:
             if self._pool is not None:
                 self._pool.shutdown(wait=False, cancel_futures=True)
                 self._pool = None
-            self._rounded, self.work = None, WorkPool()
+            self._float32, self.work = None, WorkPool()
             one_blas_thread.leave(self)
         except BaseException:  # an interrupt: it may have come in the middle of leaving
             one_blas_thread.leave(self)
@@ -166,7 +144,7 @@ class LocalEngine:
     def scores(self, w: FloatArray) -> LocalScores:
         """X w."""
         w = self.checked(w)
-        if not np.any(w):
+        if not w.any():
             return LocalScores(np.zeros(self.data.preferences.n_members))
         return LocalScores(self.dot(self.matrix, w))
 
@@ -226,11 +204,11 @@ class LocalEngine:
         """A power of 2 near N, or 1: sums over pairs are divided by it, exactly, while they are multiplied by X."""
         return float(2.0 ** max(np.frexp(self.data.preferences.total)[1], 0))
 
-    def rounded(self) -> Matrix:
+    def in_float32(self) -> Matrix:
         """X in float32, made once, where its products are faster; else X itself."""
-        if self._rounded is None:
-            self._rounded = self.matrix.rounded() or self.matrix
-        return self._rounded
+        if self._float32 is None:
+            self._float32 = self.matrix.in_float32() or self.matrix
+        return self._float32
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """Some whole queries."""
@@ -254,95 +232,6 @@ class LocalEngine:
     def columns(self) -> Columns:
         """What is known of each column, rows counting by their weight."""
         return measure_columns(self.matrix, self.data.sample_weight, self.over_rows)
-
-
-class LocalEvaluation:
-    """A loss at given scores of a local engine: one point a block."""
-
-    def __init__(self, engine: LocalEngine, loss: Loss, s: LocalScores, d: LocalScores | None, t: float) -> None:
-        self.engine, self.loss = engine, loss
-        self.scores = s if d is None else LocalScores(np.empty(s.values.size))
-
-        def one(block: Block) -> tuple[LossPoint, Sums]:
-            here, step = self.scores.values[block.members], None
-            if d is not None:
-                step = d.values[block.members]
-                np.multiply(step, t, out=here)
-                here += s.values[block.members]
-            with engine.work.lend() as work:
-                point = loss.at(here, block.rankings, work)
-            slope, size = slope_and_size(self._over_members(point.gradient, here), here, step)
-            return point, point.sums._replace(slope=slope, size=size)
-
-        answers = engine.map(one, engine.blocks)
-        self.points = [point for point, _ in answers]
-        self.sums = add_sums([sums for _, sums in answers])
-
-    def _over_members(self, values: FloatArray, scores: FloatArray) -> FloatArray:
-        """What a loss answers, if it has a value for each member: kernels do not look."""
-        if values.shape != scores.shape or values.dtype != np.float64:
-            raise DataError(
-                f"The loss {self.loss.name!r} gives {values.dtype} values of shape {values.shape} for {scores.size} "
-                "scores: give a float64 for each."
-            )
-        return values
-
-    def gradient(self, scale: FloatArray | None = None) -> FloatArray:
-        """X^T g."""
-        return self.engine.transpose_dot(self.engine.matrix, [point.gradient for point in self.points], scale)
-
-    def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
-        """X^T L X v; not exact: by X in float32."""
-        matrix, v = self.engine.matrix if exact else self.engine.rounded(), self.engine.checked(v)
-        w = v if scale is None else v / self.engine.checked(scale)
-        return self._back(matrix, self.engine.dot(matrix, w), scale)
-
-    def _back(self, matrix: Matrix, V: FloatArray, scale: FloatArray | None) -> FloatArray:
-        """X^T L V for a vector over the members."""
-
-        def one(k: int) -> FloatArray:
-            with self.engine.work.lend() as work:
-                here = V[self.engine.blocks[k].members]
-                return self._over_members(self._curvature(k).product(here, work), here)
-
-        return self.engine.transpose_dot(matrix, self.engine.map(one, range(len(self.points))), scale)
-
-    def hessian(self, scale: FloatArray | None = None) -> FloatArray:
-        """X^T L X with the columns of X divided by `scale`."""
-        steps, data, pairs = self.loss.steps, self.engine.data, self.engine.data.preferences.longest == 2
-        unit = self.engine.divisors(scale)
-        if steps is None and not pairs:
-            matrix, to_members = self.engine.matrix, self.engine.to_members
-            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), data.X, unit)
-
-        def one(k: int) -> FloatArray:
-            block = self.engine.blocks[k]
-            with self.engine.work.lend() as work:
-                if steps is not None and not pairs:
-                    here = self.scores.values[block.members]
-                    return half_hessian(data.X, unit, here, block.rankings, steps, work)
-                found = explicit_pairs(self._curvature(k), block.rankings, work)
-                return by_pairs(data.X, unit, block.rankings, found, work)
-
-        shape = data.n_features, data.n_features
-        half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))
-        return half + half.T
-
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        if units != "queries":
-            raise ParameterError(f"units={units!r} is not known: use 'queries'.")
-        data = self.engine.data
-        g = np.zeros(data.n_rows)
-        for point, block in zip(self.points, self.engine.blocks, strict=True):
-            scatter_add(block.rankings.row, point.gradient, 1.0, 0, point.gradient.size, g)
-        return sum_of_squares(data.X, g, data.query, data.n_queries)
-
-    def _curvature(self, block: int) -> Curvature:
-        curvature = self.points[block].curvature
-        if curvature is None:
-            raise ParameterError(f"The loss {self.loss.name!r} is not smooth and has no Hessian: use solver='bundle'.")
-        return curvature
 
 
 def _sum(parts: list[FloatArray]) -> FloatArray:

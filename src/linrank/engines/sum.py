@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import DataError
+from .._errors import DataError, overflow_ignored
 from .._once import cached_property
 from .._threads import give_up_if_stopped, one_blas_thread
 from .._typing import FloatArray
@@ -22,7 +22,7 @@ from ..losses import Loss, Sums
 from ..losses._base import add_sums
 from ._facts import Columns, Facts
 from .base import Engine, Evaluation, Scores
-from .local import LocalEngine, overflow_ignored
+from .local import LocalEngine
 
 
 @dataclass(frozen=True)

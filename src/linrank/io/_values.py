@@ -107,9 +107,18 @@ def _given(name: str, value: dict[str, Any]) -> Any:
     if kind is None:
         raise ValueError(f"{name!r} is an object that this linrank does not know")
     try:
-        return kind(**{key: _field(entry) for key, entry in fields.items()})
+        return kind(**_present(named, {key: _field(entry) for key, entry in fields.items()}))
     except (TypeError, ValueError):
         raise ValueError(f"{name!r} has fields that {named} does not have") from None
+
+
+def _present(named: str | None, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a loss as they are called today: files of linrank 0.1.0 hold steps of squared hinges."""
+    if named == "SquaredHinge" and fields.get("a") == fields.get("m") == (1.0,):
+        return {key: entry for key, entry in fields.items() if key not in ("a", "m")}
+    if named == "HuberHinge" and {"a", "m"} <= set(fields):
+        return {"mu": fields["m"][0] - fields["m"][1]}
+    return fields
 
 
 def _field(value: Any) -> Any:

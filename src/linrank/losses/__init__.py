@@ -12,9 +12,10 @@ from ..data.checks import check_own
 from ..data.rankings import Rankings
 from ._base import AnyLoss, Curvature, HingeSums, Loss, LossPoint, OwnLoss, Sums
 from .hinge import Hinge
+from .huber_hinge import HuberHinge
 from .logistic import Logistic
 from .logistic_erfc import LogisticErfc
-from .squared_hinge import HuberHinge, SquaredHinge
+from .squared_hinge import SquaredHinge
 
 __all__ = [
     "KINDS",

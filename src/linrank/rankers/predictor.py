@@ -14,10 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
+from ..data.checks import check_features
+from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
-from ..data.missing import fill_missing
-from ..data.ordering import begins
+from ..data.missing import fill_missing, learn_missing
+from ..data.ordering import order_within
 from ..data.queries import encode_queries
+from ..data.ranking_data import RankingData
 from ..data.row_counts import RowCounts
 from ..engines.matrix import predict
 from ..losses import as_loss
@@ -40,6 +43,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     query_weighting: str
     missing: str = "error"
     fill_: FloatArray | None = None
+    _queries_without_pairs: int | None = None  # in training, where that was counted
     _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
 
     @abstractmethod
@@ -58,12 +62,25 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
 
-    def _remember(self, query: NDArray[np.int64], ids: NDArray[Any], *, plain_qid: bool) -> None:
-        """Keep how many rows each query has, where nothing but the ranker can tell later that a query was cut.
+    def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
+        """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
+        complete, fill = learn_missing(X, self.missing)
+        given |= {"preferences": self.preferences, "query_weighting": self.query_weighting}
+        return RankingData(complete, y, qid, **given), fill
 
-        A single query can only be split by rows: that is no mistake.
+    def _adopt(self, data: RankingData, found: dict[str, Any]) -> None:
+        """Become a ranker fitted to data, in one step: Ctrl-C comes before or after.
+
+        It remembers how many rows each query has, where nothing else can tell later that a query was cut.
         """
-        self._rows_seen = RowCounts.of(query, ids) if plain_qid and ids.size > 1 else None
+        seen = _rows_of_queries(data.qid_from, data.query, data.query_ids)
+        fitted = {**found, "fitted_with_qid_": data.qid_from is not None, "_rows_seen": seen}
+        fitted["_queries_without_pairs"] = data.n_queries_without_pairs
+        self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | fitted
+
+    def _remember(self, rows: LabelledRows) -> None:
+        """The same where rows were not ranked."""
+        self._rows_seen = _rows_of_queries(rows.qid_from, rows.grades.query, rows.grades.ids)
 
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.
@@ -71,9 +88,9 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
         """
         check_is_fitted(self)
-        complete = fill_missing(X, self.fill_)
+        features = check_features(X, allow_nan=self.fill_ is not None)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return predict(complete, self.coef_)
+        return predict(features, self.coef_, self.fill_)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
@@ -92,12 +109,10 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
         """1-based position of each row within its query, best first; equal scores keep their input order."""
         scores = self.predict(X)
-        query = encode_queries(qid, scores.size)[0]
-        order = np.lexsort((-scores, query))
-        first = begins(query[order])
-        start = np.flatnonzero(first)[np.cumsum(first) - 1]
+        query, ids = encode_queries(qid, scores.size)
+        ordered = order_within(query, ids.size, scores)
         positions = np.empty(scores.size, dtype=np.int64)
-        positions[order] = np.arange(scores.size) - start + 1
+        positions[ordered.row] = np.arange(1, scores.size + 1) - np.repeat(ordered.ptr[:-1], np.diff(ordered.ptr))
         return positions
 
     def score(
@@ -152,3 +167,8 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
             rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])
         names = getattr(self, "feature_names_in_", None)
         return explain_difference(self.coef_, rows[0], rows[1], names)
+
+
+def _rows_of_queries(qid_from: str | None, query: NDArray[np.int64], ids: NDArray[Any]) -> RowCounts | None:
+    """Rows of each query, by plain ids; a single query can only be split by rows: that is no mistake."""
+    return RowCounts.of(query, ids) if qid_from == "qid" and ids.size > 1 else None

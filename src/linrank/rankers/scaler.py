@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,13 +11,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._errors import DataError, ParameterError
-from .._typing import FloatArray
 from ..data.checks import check_choice
 from ..data.labels import split_labels
-from ..data.ordering import begins, group_rows
 from ..data.queries import encode_queries
-
-METHODS = ("minmax", "standard")
+from ..data.scaling import METHODS, QueryScale
 
 
 class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -103,9 +100,9 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise DataError(f"This scaler was fitted {given} qid: transform {given} qid too, or fit anew.")
         X = self._check(X, reset=False)
         if qid is None:
-            return _apply(X, _Scale(self.shift_[None], self.scale_[None]), np.zeros(X.shape[0], dtype=np.int64))
+            return QueryScale(self.shift_[None], self.scale_[None]).applied(X, np.zeros(X.shape[0], dtype=np.int64))
         query, names = encode_queries(qid, X.shape[0])
-        return _apply(X, self._measure(X, query, names.size), query)
+        return self._measure(X, query, names.size).applied(X, query)
 
     def fit_transform(self, X: Any, y: Any = None, qid: ArrayLike | None = None) -> Any:
         """Fit, then transform the same rows."""
@@ -115,72 +112,11 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _check(self, X: Any, *, reset: bool) -> Any:
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
 
-    def _measure(self, X: Any, query: NDArray[np.int64], n_queries: int) -> _Scale:
+    def _measure(self, X: Any, query: NDArray[np.int64], n_queries: int) -> QueryScale:
         """Shift and scale of every feature in every query."""
-        measure = _measure_sparse if sp.issparse(X) else _measure_dense
-        found = measure(X, query, n_queries, self.method)
+        found = QueryScale.of(X, query, n_queries, self.method)
         if not self.shift:
-            return _Scale(np.zeros_like(found.shift), found.scale)
+            return QueryScale(np.zeros_like(found.shift), found.scale)
         if sp.issparse(X) and (self.method == "standard" or np.any(found.shift < 0)):
             raise ParameterError("Subtracting would fill sparse data with numbers: use QueryScaler(shift=False).")
         return found
-
-
-class _Scale(NamedTuple):
-    """What is subtracted from and what divides each feature of each query, (Q, d)."""
-
-    shift: FloatArray
-    scale: FloatArray
-
-
-def _apply(X: Any, found: _Scale, query: NDArray[np.int64]) -> Any:
-    if sp.issparse(X):
-        X = X.copy()
-        rows = np.repeat(query, np.diff(X.indptr))
-        X.data = ((X.data - found.shift[rows, X.indices]) / found.scale[rows, X.indices]).astype(X.dtype)
-        return X
-    if found.shift.shape[0] == 1:
-        return ((X - found.shift[0]) / found.scale[0]).astype(X.dtype, copy=False)
-    out = X - found.shift[query]
-    out /= found.scale[query]
-    return out.astype(X.dtype, copy=False)
-
-
-def _measure_dense(X: Any, query: NDArray[np.int64], n_queries: int, method: str) -> _Scale:
-    row, ptr = group_rows(query, n_queries)
-    rows = X if row is None else X[row]
-    start = ptr[:-1]
-    low, high = np.minimum.reduceat(rows, start), np.maximum.reduceat(rows, start)
-    low, high = low.astype(np.float64), high.astype(np.float64)
-    if method == "minmax":
-        return _Scale(low, _not_zero(high - low, high > low))
-    n, which = np.diff(ptr)[:, None], np.repeat(np.arange(n_queries), np.diff(ptr))
-    mean = low + np.add.reduceat(rows - low[which], start) / n  # from the minimum: a constant is its own mean, exactly
-    square = np.add.reduceat((rows - mean[which]) ** 2, start) / n
-    return _Scale(mean, _not_zero(np.sqrt(square), high > low))
-
-
-def _measure_sparse(X: Any, query: NDArray[np.int64], n_queries: int, method: str) -> _Scale:
-    """The same, from the stored entries and the number of the others. O(entries log entries + queries * features)."""
-    d = X.shape[1]
-    cell = np.repeat(query, np.diff(X.indptr)) * d + X.indices
-    order = np.argsort(cell, kind="stable")
-    values, cells = X.data[order].astype(np.float64), cell[order]
-    start = np.flatnonzero(begins(cells))
-    where, stored = cells[start], np.diff(np.r_[start, cells.size])
-    low, high, mean, square = np.zeros((4, n_queries * d))
-    n = np.bincount(query, minlength=n_queries)[where // d]
-    if where.size:
-        filled = stored == n
-        low[where] = np.minimum(np.minimum.reduceat(values, start), np.where(filled, np.inf, 0.0))
-        high[where] = np.maximum(np.maximum.reduceat(values, start), np.where(filled, -np.inf, 0.0))
-        mean[where] = np.add.reduceat(values, start) / n
-        deviation = np.add.reduceat((values - np.repeat(mean[where], stored)) ** 2, start)
-        square[where] = (deviation + (n - stored) * mean[where] ** 2) / n
-    shift, scale = (low, high - low) if method == "minmax" else (mean, np.sqrt(square))
-    return _Scale(shift.reshape(n_queries, d), _not_zero(scale, high > low).reshape(n_queries, d))
-
-
-def _not_zero(scale: FloatArray, varies: NDArray[np.bool_]) -> FloatArray:
-    """The scale, 1 where a feature is constant (or varies by less than floats can divide by)."""
-    return np.where(varies & (scale > 0), scale, 1.0)

@@ -15,7 +15,6 @@ from .._errors import DataError, ParameterError
 from .._progress import Progress
 from ..data.checks import check_choice
 from ..data.labelled import LabelledRows
-from ..data.labels import are_labels, split_labels
 from ..data.missing import MISSING, fill_missing, learn_missing
 from ..data.ranking_data import QUERY_WEIGHTINGS
 from ..stochastic.checkpoint import Keeper, Saved, load_checkpoint, plain
@@ -128,6 +127,7 @@ class SGDRanker(LinearPredictor):
     objective_ = Evaluated("objective")
     n_pairs_ = Evaluated("n_pairs")
     history_ = Evaluated("history")
+    _queries_without_pairs = Evaluated("queries_without_pairs")
     _stream: Stream | None = None
 
     def __init__(
@@ -199,8 +199,6 @@ class SGDRanker(LinearPredictor):
         `fit_stream`; the file is kept after each twentieth of the steps.
         """
         settings = self._settings()
-        plain_qid = qid is not None and not are_labels(y)
-        y, qid = split_labels(y, qid)
         complete, fill = learn_missing(X, self.missing)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
         rows = LabelledRows.of(complete, y, qid, **weights, **self._compared())
@@ -211,7 +209,7 @@ class SGDRanker(LinearPredictor):
         fitted = fit_rows(settings, rows, make_seed(self.random_state), own, start, int(self.verbose), keeper)
         validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
         self._keep(fitted.stream(fill if self.missing == "mean" else None), fitted)
-        self._remember(rows.grades.query, rows.grades.ids, plain_qid=plain_qid)
+        self._remember(rows)
         if keeper is not None:
             keeper.path.unlink(missing_ok=True)
         return self
@@ -343,7 +341,7 @@ class SGDRanker(LinearPredictor):
         if fitted is not None:
             Evaluated.later(self, fitted)
         else:
-            Evaluated.now(self, objective=np.nan, n_pairs=stream.n_pairs, history=[])
+            Evaluated.now(self, objective=np.nan, n_pairs=stream.n_pairs, history=[], queries_without_pairs=None)
 
     def __getstate__(self) -> dict[str, Any]:
         """With an objective that had not been asked for: the rows that it depends on stay behind."""

@@ -22,6 +22,7 @@ class Status(StrEnum):
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
     STALLED = "stalled"
+    LIMITED = "limited"
     FINISHED = "finished"
     STOPPED = "stopped"
 
@@ -31,6 +32,7 @@ class Status(StrEnum):
         return {
             Status.CONVERGED: "The certified gap is within tol.",
             Status.MAX_ITER: "max_iter was reached: raise max_iter, tol or alpha, or use scale=True.",
+            Status.LIMITED: "The loss's sums allow no smaller gap: give it a smaller eps, or raise tol or alpha.",
             Status.STALLED: "Rounding leaves no room for progress: raise tol or alpha, or use scale=True.",
             Status.FINISHED: "All steps were made: a stochastic solver has no certificate.",
             Status.STOPPED: "The held-out queries gained nothing more.",

@@ -26,14 +26,17 @@ class Bounds(NamedTuple):
     value: float
     lower: float
     rounding: float  # that is part of the bound: no gap is smaller
+    floor: float = 0.0  # nor smaller than this, because the loss's sums are approximate
 
 
 def bounds(point: Point) -> Bounds | None:
     """What a point says of its objective; None where it overflows, or rounding is all there is."""
     if not point.sound:
         return None
-    gap = point.objective.penalty.gap(point.w, point.risk_gradient, point.gradient_error)
-    return Bounds(point.w, point.value, max(point.value - gap, 0.0) - point.rounding, point.rounding)
+    penalty, error = point.objective.penalty, point.gradient_error
+    gap = penalty.gap(point.w, point.risk_gradient, error)
+    floor = penalty.gap(point.w, -penalty.gradient(point.w), error) + point.error if error or point.error else 0.0
+    return Bounds(point.w, point.value, max(point.value - gap, 0.0) - point.rounding, point.rounding, floor)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Certificate:
     value: float = np.inf
     lower: float = -np.inf
     rounding: float = 0.0
+    floor: float = 0.0
 
     @staticmethod
     def none(objective: Objective) -> Certificate:
@@ -61,7 +65,7 @@ class Certificate:
             return self
         w, value = (found.w, found.value) if found.value < self.value else (self.w, self.value)
         rounding = found.rounding if found.value <= self.value else self.rounding
-        return Certificate(w, value, max(self.lower, found.lower), rounding)
+        return Certificate(w, value, max(self.lower, found.lower), rounding, found.floor)
 
     def improves_on(self, other: Certificate) -> bool:
         """Whether something was gained."""

@@ -12,8 +12,9 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..objective import Objective, Point
-from ._base import Callback, Solution
+from ._base import Callback, Solution, Status
 from .certificate import Certificate, bounds
+from .goal import Goal, check_gradient_tol
 from .iterate import State, check_limits, iterate, start_point
 from .line_search import search
 
@@ -28,7 +29,7 @@ class Path(State):
     gradient: FloatArray  # at the point before
     direction: FloatArray
     decrease: float  # of the objective, by the last step
-    target: float
+    goal: Goal
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,19 @@ class ConjugateGradients:
         Stop when the certified gap is at most tol * f(0).
     max_iter : int
         Stop after so many iterations, with the best point and its honest gap.
+    gradient_tol : float or None
+        Stop instead when |grad f(w)| <= gradient_tol * |grad f(0)|: RankNCG's "tolerance", so read.
     """
 
     tol: float = 1e-3
     max_iter: int = 1000
+    gradient_tol: float | None = None
 
     stall = 5
 
     def __post_init__(self) -> None:
         check_limits(self.tol, self.max_iter)
+        check_gradient_tol(self.gradient_tol)
 
     def minimise(
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
@@ -59,9 +64,10 @@ class ConjugateGradients:
 
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Path:
         """Steepest descent first: the loss changes by about its value within the first step."""
-        point, target = start_point(objective, start), self.tol * objective.value_at_zero
+        point = start_point(objective, start)
+        goal = Goal(objective, self.tol, self.gradient_tol)
         best = Certificate.none(objective).joined(bounds(point))
-        return Path(best, True, False, point, point.gradient, -point.gradient, point.value, target)
+        return Path(best, True, False, point, point.gradient, -point.gradient, point.value, goal)
 
     def step(self, state: Path) -> Path:
         """A step along the next conjugate direction."""
@@ -77,11 +83,11 @@ class ConjugateGradients:
         decrease = max(point.value - trial.value, 1e-16 * point.value)
         point = line.point(trial)
         best = state.best.joined(bounds(point))
-        return Path(best, best.improves_on(state.best), False, point, g, direction, decrease, state.target)
+        return Path(best, best.improves_on(state.best), False, point, g, direction, decrease, state.goal)
 
-    def converged(self, state: Path) -> bool:
-        """Whether the gap is within tol."""
-        return state.best.gap <= state.target
+    def ends(self, state: Path) -> Status | None:
+        """By the gap, or by the gradient."""
+        return state.goal.ends(state.best, state.point)
 
     def left(self, state: Path) -> None:
         """Nothing."""

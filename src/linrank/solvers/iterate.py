@@ -43,8 +43,8 @@ class Steps(Protocol[S]):
     def step(self, state: S) -> S:
         """The next state."""
 
-    def converged(self, state: S) -> bool:
-        """Whether to end."""
+    def ends(self, state: S) -> Status | None:
+        """How to end here; None: go on."""
 
 
 class Method(Steps[S], Protocol[S]):
@@ -85,8 +85,8 @@ def drive(method: Steps[S], state: S, callback: Callback | None = None, begin: f
         history.append(Iteration(len(history) + 1, state.best.value, state.best.gap, time.perf_counter() - since))
         if callback is not None:
             callback(history[-1])
-        if method.converged(state):
-            return Run(state, Status.CONVERGED, history)
+        if (status := method.ends(state)) is not None:
+            return Run(state, status, history)
         if state.stuck or still >= method.stall:
             return Run(state, Status.STALLED, history)
         if len(history) >= method.max_iter:

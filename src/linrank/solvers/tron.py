@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._errors import ParameterError
 from .._typing import FloatArray
-from ..objective import Objective, Point, zeros
-from ._base import Callback, Solution
+from ..objective import Objective, Point
+from ._base import Callback, Solution, Status
 from .certificate import Certificate, bounds
+from .goal import Goal, check_gradient_tol
 from .iterate import State, check_limits, iterate, start_point
 
 #: A step is taken where the objective falls by this part of what the model promised.
@@ -35,8 +35,7 @@ class Region(State):
 
     point: Point
     radius: float
-    target: float  # of the gap
-    goal: float  # of the gradient's norm, where that decides
+    goal: Goal
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,7 @@ class Tron:
 
     def __post_init__(self) -> None:
         check_limits(self.tol, self.max_iter)
-        if self.gradient_tol is not None and not self.gradient_tol > 0:
-            raise ParameterError(f"gradient_tol={self.gradient_tol!r} must be above 0, or None.")
+        check_gradient_tol(self.gradient_tol)
 
     def minimise(
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
@@ -72,13 +70,10 @@ class Tron:
 
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Region:
         """A region as large as the first gradient."""
-        point, goal = start_point(objective, start), 0.0
-        if self.gradient_tol is not None:
-            at_zero = point if start is None else objective.at(zeros(objective))
-            goal = self.gradient_tol * float(np.linalg.norm(at_zero.gradient))
+        point = start_point(objective, start)
+        goal = Goal(objective, self.tol, self.gradient_tol)
         best = Certificate.none(objective).joined(bounds(point))
-        target = self.tol * objective.value_at_zero
-        return Region(best, True, False, point, float(np.linalg.norm(point.gradient)), target, goal)
+        return Region(best, True, False, point, float(np.linalg.norm(point.gradient)), goal)
 
     def step(self, state: Region) -> Region:
         """The next point, the same one if the step failed, and the next radius."""
@@ -98,11 +93,9 @@ class Tron:
         best = state.best.joined(bounds(point))
         return replace(state, best=best, gained=best.improves_on(state.best), point=point, radius=radius)
 
-    def converged(self, state: Region) -> bool:
-        """Whether the gap is within tol, or the gradient by the paper's rule."""
-        if self.gradient_tol is None:
-            return state.best.gap <= state.target
-        return float(np.linalg.norm(state.point.gradient)) <= state.goal
+    def ends(self, state: Region) -> Status | None:
+        """By the gap, or by the gradient."""
+        return state.goal.ends(state.best, state.point)
 
     def left(self, state: Region) -> None:
         """Nothing."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._errors import ParameterError
 from .._typing import FloatArray, IntArray
 from ..data.labelled import LabelledRows
-from ..data.ordering import begins, number_distinct
+from ..data.ordering import number_distinct, run_starts
 from ..data.rankings import Preferences
 from ..kernels import sampling as kernels
 from ..kernels.random import fill_units
@@ -95,7 +95,7 @@ def layout(rows: LabelledRows) -> tuple[NDArray[np.int64], NDArray[np.int64] | N
     """Numbers that tell queries apart, and where each begins; None where rows of a query do not stand together."""
     if rows.ids is None:
         return NO_QUERY, np.array([0, rows.n_rows])
-    new = begins(rows.ids)
+    new = run_starts(rows.ids)
     starts = np.flatnonzero(new)
     if number_distinct(rows.ids[starts])[1].size == starts.size:
         return NO_QUERY, np.append(starts, rows.n_rows)

@@ -57,7 +57,9 @@ class Fit:
         history = list(self.made.history)
         if not history or history[-1].objective != objective:
             history.append(Iteration(self.made.n_steps, objective, float("nan"), self.seconds))
-        return {"objective": objective, "n_pairs": self.rows.ranked.preferences.n_pairs, "history": history}
+        data = self.rows.ranked
+        counts = {"n_pairs": data.preferences.n_pairs, "queries_without_pairs": data.n_queries_without_pairs}
+        return {"objective": objective, "history": history, **counts}
 
 
 def fit_rows(

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
+from .._errors import ParameterError, overflow_ignored
 from .._typing import FloatArray
 from ..data.labelled import LabelledRows
 from ..defaults import DENSE, choose_alpha, choose_scale
 from ..engines import Columns
 from ..engines._facts import RowWeights
 from ..engines.columns import measure_columns
-from ..engines.local import overflow_ignored
 from ..engines.matrix import as_matrix
 from .draws import layout
 from .matrix import as_rows

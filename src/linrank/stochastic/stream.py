@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import DataError, NoPairsError, ParameterError
+from .._errors import DataError, NoPairsError, ParameterError, overflow_ignored
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.labelled import LabelledRows
 from ..defaults import choose_alpha
-from ..engines.local import overflow_ignored
 from ..solvers import Iteration, Status
 from .descent import Descent
 from .fresh import count_fresh, over_fresh

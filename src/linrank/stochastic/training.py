@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import DataError
+from .._errors import DataError, overflow_ignored
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.labelled import LabelledRows
 from ..data.ranking_data import RankingData
 from ..engines import open_engine
-from ..engines.local import overflow_ignored
 from ..engines.matrix import predict
 from ..losses import LOSSES
 from ..metrics._pairs import accuracy_of

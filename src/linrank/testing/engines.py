@@ -26,7 +26,7 @@ from .naive import naive_phi
 MakeEngine = Callable[[RankingData], Engine]
 
 #: Losses with which every case is tried.
-TRIED: tuple[Loss, ...] = (*LOSSES.values(), HuberHinge.of_width(0.5), HuberHinge.of_width(1e-3))
+TRIED: tuple[Loss, ...] = (*LOSSES.values(), HuberHinge(0.5), HuberHinge(1e-3))
 
 
 def engine_cases() -> list[str]:

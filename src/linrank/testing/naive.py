@@ -168,7 +168,7 @@ def naive_phi(loss: Loss) -> Phi | None:
     """The definition of one of the library's own losses; None for others."""
     if not isinstance(loss, HuberHinge):
         return _PHI.get(loss.name)
-    inside = loss.m[1]
+    inside = loss.steps[1][1]
     mu = 1.0 - inside
     return Phi(
         lambda z: np.where(z < inside, 1.0 - z - mu / 2, np.maximum(0.0, 1.0 - z) ** 2 / (2 * mu)),

@@ -15,14 +15,15 @@ import numpy as np
 from ..._errors import ParameterError
 from ..._typing import FloatArray
 from ...objective import Objective, Point, Trial
-from .._base import Callback, Solution
+from .._base import Callback, Solution, Status
 from ..certificate import Bounds, Certificate
+from ..goal import Goal
 from ..iterate import State, check_limits, iterate, start_point
 from ..line_search import search
 from .planes import Minimum, Model, Planes
 
 #: Iterations a plane is kept without being part of the model's minimiser.
-PATIENCE = 40
+MAX_IDLE = 40
 #: Where the plane at the point found raises the model at its minimiser by less than this part of the gap, Algorithm 1's
 #: plane is taken as well.
 CUTS = 0.1
@@ -37,7 +38,7 @@ class Cuts(State):
     minimum: Minimum
     lower: float  # the greatest minimum of a model so far
     t: float  # where the last line search ended that led to a better point
-    target: float
+    goal: Goal
 
 
 @dataclass(frozen=True)
@@ -76,14 +77,14 @@ class Bundle:
 
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Cuts:
         """The model of the planes known already, and of that at the starting point."""
-        model = Model.empty(objective.n_features, self.max_planes, PATIENCE if self.line_search else self.max_iter)
+        model = Model.empty(objective.n_features, self.max_planes, MAX_IDLE if self.line_search else self.max_iter)
         if isinstance(start, Solution) and isinstance(start.state, Planes):
             model = model.with_all(start.state)
         elif self.line_search:
             model = model.with_plane(np.zeros(objective.n_features), 0.0)  # no loss is negative
         point, nowhere = start_point(objective, start), Minimum(np.empty(0), -np.inf, -np.inf)
-        target = self.tol * objective.value_at_zero
-        none = Cuts(Certificate.none(objective), True, False, point, model, nowhere, -np.inf, 1.0, target)
+        goal = Goal(objective, self.tol)
+        none = Cuts(Certificate.none(objective), True, False, point, model, nowhere, -np.inf, 1.0, goal)
         return self._cut(none, point, point, 1.0)
 
     def step(self, state: Cuts) -> Cuts:
@@ -108,11 +109,11 @@ class Bundle:
         rounding = best.rounding + model.error.at_minimiser(objective)
         certificate = state.best.joined(Bounds(best.w, best.value, max(lower, 0.0) - rounding, rounding))
         gained = minimum.value > state.lower or best is not state.point
-        return Cuts(certificate, gained, stuck, best, model, minimum, lower, t, state.target)
+        return Cuts(certificate, gained, stuck, best, model, minimum, lower, t, state.goal)
 
-    def converged(self, state: Cuts) -> bool:
-        """Whether the gap is within tol."""
-        return state.best.gap <= state.target
+    def ends(self, state: Cuts) -> Status | None:
+        """By the gap."""
+        return state.goal.ends(state.best, state.point)
 
     def left(self, state: Cuts) -> Planes:
         """The planes: they hold for every penalty."""

@@ -1,0 +1,124 @@
+"""A loss at the scores of a local engine: one point a block, and the products with X that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .._errors import DataError, ParameterError
+from .._typing import FloatArray
+from ..data.rankings import Rankings
+from ..kernels.hinge import scatter_add
+from ..kernels.products import slope_and_size
+from ..losses import Curvature, Loss, LossPoint, Sums
+from ..losses._base import add_sums
+from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
+from .matrix import Matrix
+
+if TYPE_CHECKING:
+    from .local import LocalEngine
+
+
+class Block(NamedTuple):
+    """Some rankings, and where their members stand among all."""
+
+    rankings: Rankings
+    members: slice
+
+
+@dataclass(frozen=True)
+class LocalScores:
+    """A score for each member of a ranking, in the members' order: losses read them as they stand."""
+
+    values: FloatArray
+
+
+class LocalEvaluation:
+    """A loss at given scores of a local engine: one point a block."""
+
+    def __init__(self, engine: LocalEngine, loss: Loss, s: LocalScores, d: LocalScores | None, t: float) -> None:
+        self.engine, self.loss = engine, loss
+        self.scores = s if d is None else LocalScores(np.empty(s.values.size))
+
+        def one(block: Block) -> tuple[LossPoint, Sums]:
+            here, step = self.scores.values[block.members], None
+            if d is not None:
+                step = d.values[block.members]
+                np.multiply(step, t, out=here)
+                here += s.values[block.members]
+            with engine.work.lend() as work:
+                point = loss.at(here, block.rankings, work)
+            slope, size = slope_and_size(self._over_members(point.gradient, here), here, step)
+            return point, point.sums._replace(slope=slope, size=size)
+
+        answers = engine.map(one, engine.blocks)
+        self.points = [point for point, _ in answers]
+        self.sums = add_sums([sums for _, sums in answers])
+
+    def _over_members(self, values: FloatArray, scores: FloatArray) -> FloatArray:
+        """What a loss answers, if it has a value for each member: kernels do not look."""
+        if values.shape != scores.shape or values.dtype != np.float64:
+            raise DataError(
+                f"The loss {self.loss.name!r} gives {values.dtype} values of shape {values.shape} for {scores.size} "
+                "scores: give a float64 for each."
+            )
+        return values
+
+    def gradient(self, scale: FloatArray | None = None) -> FloatArray:
+        """X^T g."""
+        return self.engine.transpose_dot(self.engine.matrix, [point.gradient for point in self.points], scale)
+
+    def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
+        """X^T L X v; not exact: by X in float32."""
+        matrix, v = self.engine.matrix if exact else self.engine.in_float32(), self.engine.checked(v)
+        w = v if scale is None else v / self.engine.checked(scale)
+        return self._back(matrix, self.engine.dot(matrix, w), scale)
+
+    def _back(self, matrix: Matrix, V: FloatArray, scale: FloatArray | None) -> FloatArray:
+        """X^T L V for a vector over the members."""
+
+        def one(k: int) -> FloatArray:
+            with self.engine.work.lend() as work:
+                here = V[self.engine.blocks[k].members]
+                return self._over_members(self._curvature(k).product(here, work), here)
+
+        return self.engine.transpose_dot(matrix, self.engine.map(one, range(len(self.points))), scale)
+
+    def hessian(self, scale: FloatArray | None = None) -> FloatArray:
+        """X^T L X with the columns of X divided by `scale`."""
+        steps, data, pairs = self.loss.steps, self.engine.data, self.engine.data.preferences.longest == 2
+        unit = self.engine.divisors(scale)
+        if steps is None and not pairs:
+            matrix, to_members = self.engine.matrix, self.engine.to_members
+            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), data.X, unit)
+
+        def one(k: int) -> FloatArray:
+            block = self.engine.blocks[k]
+            with self.engine.work.lend() as work:
+                if steps is not None and not pairs:
+                    here = self.scores.values[block.members]
+                    return half_hessian(data.X, unit, here, block.rankings, steps, work)
+                found = explicit_pairs(self._curvature(k), block.rankings, work)
+                return by_pairs(data.X, unit, block.rankings, found, work)
+
+        shape = data.n_features, data.n_features
+        half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))
+        return half + half.T
+
+    def outer(self, units: str = "queries") -> FloatArray:
+        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
+        if units != "queries":
+            raise ParameterError(f"units={units!r} is not known: use 'queries'.")
+        data = self.engine.data
+        g = np.zeros(data.n_rows)
+        for point, block in zip(self.points, self.engine.blocks, strict=True):
+            scatter_add(block.rankings.row, point.gradient, 1.0, 0, point.gradient.size, g)
+        return sum_of_squares(data.X, g, data.query, data.n_queries)
+
+    def _curvature(self, block: int) -> Curvature:
+        curvature = self.points[block].curvature
+        if curvature is None:
+            raise ParameterError(f"The loss {self.loss.name!r} is not smooth and has no Hessian: use solver='bundle'.")
+        return curvature

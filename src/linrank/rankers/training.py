@@ -1,0 +1,223 @@
+"""One fit, and a path of fits: what LinearRanker, LinearRankerCV and AUCClassifier share."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored
+from .._progress import Progress
+from .._typing import FloatArray
+from ..data.checks import check_number, check_own
+from ..data.ranking_data import RankingData
+from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
+from ..engines import Engine, Facts, open_engine
+from ..losses import Loss, as_loss, known_name
+from ..objective import Objective
+from ..penalties import Ridge
+from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
+from ..solvers._base import checked
+from ..solvers.choose import choose
+
+
+class Start(NamedTuple):
+    """Where a fit begins: weights in the units of the data, and the solution they came from, if there is one."""
+
+    coef: FloatArray
+    solution: Solution | None = None
+    key: Any = None  # of the mean loss that it is a solution for
+
+    @classmethod
+    def at(cls, start: Any) -> Start:
+        """At weights, or at those of a fitted ranker."""
+        try:
+            coef = np.asarray(getattr(start, "coef_", start), dtype=np.float64)
+        except (ValueError, TypeError):
+            raise ParameterError("start must be weights, one a feature, or a fitted linear ranker.") from None
+        if not np.all(np.isfinite(coef)):
+            raise ParameterError("start holds NaN or infinity: give finite weights.")
+        return cls(coef)
+
+    def scaled(self, facts: Facts, scale: FloatArray | None, key: Any) -> Solution | FloatArray:
+        """For a solver; what a solution knows beyond its weights serves the same mean loss alone."""
+        if self.coef.shape != (facts.features,):
+            raise DataError(
+                f"X has {facts.features} features, the weights to start from have shape {self.coef.shape}: give the "
+                "same features, or set warm_start=False."
+            )
+        w: FloatArray = self.coef if scale is None else self.coef * scale
+        return replace(self.solution, w=w) if self.solution is not None and self.key == key else w
+
+
+class Trained(NamedTuple):
+    """What a fit found."""
+
+    facts: Facts
+    scale: FloatArray | None
+    alpha: float
+    solution: Solution
+    key: Any = None
+
+    def attributes(self) -> dict[str, Any]:
+        """As fitted rankers have them."""
+        scale = np.ones(self.facts.features) if self.scale is None else self.scale
+        return {
+            "coef_": self.solution.w / scale,
+            "alpha_": self.alpha,
+            "scale_": scale,
+            "objective_": self.solution.value,
+            "gap_": self.solution.gap,
+            "status_": str(self.solution.status),
+            "n_iter_": self.solution.n_iter,
+            "history_": self.solution.history,
+            "n_pairs_": self.facts.pairs,
+            "n_rows_": self.facts.rows,
+            "n_queries_": self.facts.queries,
+        }
+
+    def warn(self, stacklevel: int) -> None:
+        """Warn where the solver did not converge."""
+        status = self.solution.status
+        if status is Status.CONVERGED:
+            return
+        gap = "no certificate" if np.isnan(self.solution.gap) else f"a certified gap of {self.solution.gap:.2g}"
+        warnings.warn(
+            f"The solver ended as {status.value!r} after {self.solution.n_iter} iterations with {gap}. {status.advice}",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+@dataclass(frozen=True)
+class Training:
+    """What rankers are told about a fit, checked."""
+
+    loss: Loss
+    alpha: float | str
+    solver: str | Solver
+    scale: bool | str
+    tol: float
+    max_iter: int
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
+
+    @classmethod
+    def of(cls, ranker: Any, **others: Any) -> Training:
+        """The parameters of a ranker; `others` are those that it does not have, or not under their own names."""
+        names = ("alpha", "solver", "scale", "tol", "max_iter", "n_jobs", "verbose")
+        told = {name: getattr(ranker, name) for name in names if name not in others}
+        training = cls(as_loss(ranker.loss), **told, **others)
+        training.check()
+        return training
+
+    def check(self) -> None:
+        """Refuse what cannot be meant, before any work begins."""
+        check_alpha(self.alpha)
+        check_scale(self.scale)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, above=0)
+        if int(self.max_iter) != self.max_iter:
+            raise ParameterError(f"max_iter={self.max_iter!r} must be a whole number.")
+        if not isinstance(self.warm_start, (bool, np.bool_)):
+            raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
+        if not isinstance(self.verbose, (bool, int, np.integer)):
+            raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
+        check_own("solver", self.solver, ("auto", *SOLVERS), ("minimise",))
+        if not self.loss.smooth and self._needs_smooth():
+            fits = "'auto', 'newton' or 'bundle'" if self.loss.smoothed(1.0) is not None else "'auto' or 'bundle'"
+            raise ParameterError(
+                f"solver={self.solver!r} needs a smooth loss, loss={self.loss.name!r} is not: use solver={fits}, or "
+                "loss='squared_hinge'."
+            )
+
+    def _needs_smooth(self) -> bool:
+        """Whether the solver asked for cannot cope with a loss that is not smooth."""
+        kind = SOLVERS.get(self.solver, object) if isinstance(self.solver, str) else type(self.solver)
+        smoothable = self.loss.smoothed(1.0) is not None
+        return issubclass(kind, NEED_SMOOTH) or (issubclass(kind, Newton) and not smoothable)
+
+    def fit(self, data: RankingData, start: Start | None = None, advise: bool = False) -> Trained:
+        """Train on data; `advise`: say so where the fit looks under-regularised."""
+        engine = open_engine(data, self.n_jobs)
+        with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(self.loss)) as progress:
+            scale, alpha = self.from_data(engine)
+            objective = Objective(engine, self.loss, Ridge(alpha), scale)
+            progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
+            key = self._key(engine) if self.warm_start else None
+            begun = None if start is None else start.scaled(engine.facts, scale, key)
+            solution = _minimise(self._solver(objective), objective, begun, progress)
+            if advise and self.verbose > 0 and all_in_order(engine, objective.scores(solution.w)):
+                progress.say(ALL_IN_ORDER)
+        if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
+            raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
+        return Trained(engine.facts, scale, alpha, solution, key)
+
+    def path(self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None]) -> list[Trained]:
+        """Fits for several alphas, each started from the one before; `done` is told of each."""
+        engine = open_engine(data, self.n_jobs)
+        with engine, overflow_ignored():
+            scale, _ = replace(self, alpha=1.0).from_data(engine)
+            found: list[Trained] = []
+            for alpha in alphas.tolist():
+                objective = Objective(engine, self.loss, Ridge(alpha), scale)
+                solution = _minimise(self._solver(objective), objective, found[-1].solution if found else None)
+                found.append(Trained(engine.facts, scale, alpha, solution))
+                done(solution)
+        return found
+
+    def default_alpha(self, data: RankingData) -> float:
+        """What alpha="auto" stands for."""
+        with open_engine(data, self.n_jobs) as engine, overflow_ignored():
+            return replace(self, alpha="auto").from_data(engine)[1]
+
+    def from_data(self, engine: Engine) -> tuple[FloatArray | None, float]:
+        """What the columns are divided by, and alpha."""
+        columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
+        scale = None if columns is None else choose_scale(self.scale, columns)
+        n_rows = engine.facts.row_weights.effective if isinstance(self.alpha, str) else 1.0
+        return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows)
+
+    def _solver(self, objective: Objective) -> Solver:
+        """The solver given, or a new one by its name."""
+        if not isinstance(self.solver, str):
+            return self.solver
+        if self.solver == "auto":
+            return choose(objective, self.tol, int(self.max_iter))
+        return SOLVERS[self.solver](tol=self.tol, max_iter=int(self.max_iter))
+
+    def _key(self, engine: Engine) -> Any:
+        """By which the mean loss is known again; nothing is equal to that of a loss which cannot be pickled.
+
+        Not by the loss itself: somebody's own may have been changed since the last fit.
+        """
+        try:
+            loss: tuple[object, bytes] = type(self.loss), pickle.dumps(self.loss)
+        except Exception:
+            loss = object(), b""
+        return engine.fingerprint(), loss, str(self.scale)
+
+
+def _minimise(
+    solver: Solver, objective: Objective, start: FloatArray | Solution | None, callback: Callback | None = None
+) -> Solution:
+    """The solver's answer, looked at: it may be anybody's."""
+    return checked(solver.minimise(objective, start, callback), objective.n_features)
+
+
+class _Named(BaseEstimator):
+    """Takes names of features."""
+
+
+def feature_names(X: Any) -> dict[str, Any]:
+    """Number and, where X has them, names of the features, as scikit-learn's attributes."""
+    named = _Named()
+    validate_data(named, X, skip_check_array=True)
+    return dict(vars(named))

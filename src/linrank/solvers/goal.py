@@ -1,0 +1,58 @@
+"""When a method ends: by its certificate, by the gradient, or where the loss's own accuracy allows no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._errors import ParameterError
+from .._once import cached_property
+from .._typing import FloatArray
+from ..objective import Objective, Point, zeros
+from ._base import Status
+from .certificate import Certificate
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A gap of tol * f(0), or, where that is asked for, a gradient of gradient_tol * |grad f(0)|.
+
+    The sums of an approximate loss may be too coarse for any certificate to reach the gap. Then a method has come as
+    far as it can once their errors are most of what its certificate says, and the gradient is within tol of that at 0.
+    """
+
+    objective: Objective
+    tol: float
+    gradient_tol: float | None = None
+
+    @cached_property
+    def gap(self) -> float:
+        """The gap wanted."""
+        return self.tol * self.objective.value_at_zero
+
+    @cached_property
+    def _at_zero(self) -> float:
+        return _norm(self.objective.at(zeros(self.objective)).gradient)
+
+    def ends(self, best: Certificate, point: Point) -> Status | None:
+        """How to end here; None: go on."""
+        if self.gradient_tol is not None:
+            return Status.CONVERGED if _norm(point.gradient) <= self.gradient_tol * self._at_zero else None
+        if best.gap <= self.gap:
+            return Status.CONVERGED
+        return Status.LIMITED if best.floor >= self.gap and self._as_close_as_can_be(best, point) else None
+
+    def _as_close_as_can_be(self, best: Certificate, point: Point) -> bool:
+        without_errors = self.objective.penalty.gap(point.w, point.risk_gradient)
+        return 4.0 * without_errors <= best.floor and _norm(point.gradient) <= self.tol * self._at_zero
+
+
+def _norm(vector: FloatArray) -> float:
+    return float(np.linalg.norm(vector))
+
+
+def check_gradient_tol(gradient_tol: float | None) -> None:
+    """Refuse a tolerance that no gradient meets."""
+    if gradient_tol is not None and not gradient_tol > 0:
+        raise ParameterError(f"gradient_tol={gradient_tol!r} must be above 0, or None.")
