@@ -19,7 +19,7 @@ from linrank.losses import LOSSES
 from linrank.metrics._conventions import PRESETS, TIES
 from linrank.metrics._pairs import TIE_VALUE
 from linrank.solvers import SOLVERS
-from linrank.stochastic.descent import LOSS_NAMES, RULES
+from linrank.stochastic.rules import LOSS_NAMES, RULES
 from linrank.stochastic.samplers import SAMPLINGS
 
 pytestmark = pytest.mark.smoke
@@ -80,8 +80,8 @@ def test_report_of_training(run, files):
 @pytest.mark.parametrize("solver", ["auto", "sgd"])
 def test_pairs_are_counted_by_the_fit_alone(run, tmp_path, monkeypatch, solver):
     built = []
-    make = linrank.data.ranking_data.make_preferences
-    monkeypatch.setattr("linrank.data.ranking_data.make_preferences", lambda *a, **k: built.append(1) or make(*a, **k))
+    build = linrank.data.ranking_data.build
+    monkeypatch.setattr("linrank.data.ranking_data.build", lambda *a, **k: built.append(1) or build(*a, **k))
     (tmp_path / "x.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n2 qid:2 1:3\n2 qid:2 1:1\n1 qid:3 1:1\n0 qid:3 1:0\n")
     (tmp_path / "pairs").write_text("3 4\n")
     found = json.loads(run("train", "x.txt", "-o", "m.json", "--solver", solver, "--json").stdout)["data"]
@@ -277,7 +277,29 @@ def test_tune(run, files):
     assert found["default"] == expected.cv_results_["default_alpha"]
     assert found["chosen"] in found["path"]["alpha"]
     assert "--alphas" in run("tune", files.train, "--alphas", "x", code=2).stderr
-    assert "sgd" in run("tune", files.train, "--solver", "sgd", code=2).stderr
+
+
+def test_tuning_a_stochastic_descent(run, files):
+    words = ["tune", files.train, "--solver", "sgd", "--alphas", "0.1,0.001", "--cv", "3", "-o", "m.json"]
+    more = ["--rule", "pegasos,passive_aggressive,romma", "--C", "1,0.01", "--query-weighting", "queries"]
+    found = json.loads(run(*words, *more, "--json").stdout)
+    tried = found["tried"]
+    assert {(one["rule"], one["value"]) for one in tried} == {
+        ("pegasos", 0.1), ("pegasos", 0.001), ("passive_aggressive", 1.0), ("passive_aggressive", 0.01), ("romma", 0.0)
+    }  # fmt: skip
+    assert tried[0]["mean_score"] == max(one["mean_score"] for one in tried)
+    model = linrank.load("m.json")
+    assert {name: getattr(model, name) for name in found["chosen"]} == found["chosen"]
+    assert model.query_weighting == "queries"
+    X, y, qid = files.data["train"]
+    expected = SGDRanker(random_state=0, query_weighting="queries", **found["chosen"]).fit(X, y, qid)
+    assert np.array_equal(model.coef_, expected.coef_)
+    path = json.loads(run("tune", files.train, "--solver", "sgd", "--alphas", "3", "--json").stdout)["tried"]
+    assert len({one["value"] for one in path}) == 3
+    assert "<- chosen" in run("tune", files.train, "--solver", "sgd", "--alphas", "0.1,0.01").stdout
+    for bad in (["--rule", "adam", "--solver", "sgd"], ["--C", "x", "--solver", "sgd"], ["--rule", "sgd"],
+                ["--solver", "sgd", "--tol", "1"], ["--solver", "sgd", "--one-standard-error"]):  # fmt: skip
+        assert "Error" in run("tune", files.train, *bad, code=2).stderr
 
 
 def test_a_stream_resumes_aloud_refuses_other_data_and_restarts(run, files, tmp_path, monkeypatch):
@@ -328,6 +350,7 @@ def test_options_of_checkpoints(run, files):
     stream = ["train", files.train, "-o", "m.json", "--stream"]
     assert "name it with --checkpoint" in run(*stream, "--restart", code=2).stderr
     assert "same file" in run(*stream, "--checkpoint", "./m.json", code=2).stderr
-    assert "add --stream" in run(*stream[:-1], "--solver", "sgd", "--checkpoint", "s", "--restart", code=2).stderr
+    assert "add --stream" in run(*stream[:-1], "--solver", "sgd", "--passes", "2", code=2).stderr
+    assert "add --solver sgd" in run(*stream[:-1], "--checkpoint", "s", code=2).stderr
     assert "none" in run(*stream, "--checkpoint", "none/state", code=1).stderr
     assert os.listdir() == []

@@ -15,7 +15,10 @@ import click
 # The names that parameters take, spelled out so that help needs no kernels; a test compares them with the library's.
 LOSSES = ("hinge", "squared_hinge", "logistic", "logistic_erfc")
 SOLVERS = ("bundle", "newton", "cg", "tron")
-RULES = ("sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos")
+RULES = (
+    *("sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos"),
+    *("sgd_svm", "perceptron", "perceptron_margin"),
+)
 SAMPLINGS = ("uniform", "balanced", "rejection")
 MISSING = ("error", "zero", "mean")
 PRESETS = ("trec", "sklearn", "xgboost", "lightgbm", "letor")

@@ -18,9 +18,9 @@ from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading
 from ._training import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
 
-ONLY_EXACT = ("query_weighting", "tol", "max_iter")
-ONLY_STREAM = ("passes", "checkpoint", "restart", "steps_per_row", "reservoir", "open_queries")
-NOT_STREAM = ("n_steps", "early_stopping", "validation_fraction", "pairs", "query_weights", "start")
+ONLY_EXACT = ("tol", "max_iter")
+ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
+NOT_STREAM = ("n_steps", "pairs", "query_weights", "start")
 
 
 def reading_policy(parameters: dict[str, Any]) -> str:
@@ -62,7 +62,7 @@ class Trainer:
             refuse(parameters, ONLY_EXACT, "is for the exact solvers: leave it out, or choose another --solver.")
             parameters.pop("solver", None)
         else:
-            only = (*of_sgd, "scale_from")
+            only = (*of_sgd, "scale_from", "checkpoint", "restart")
             refuse({**of_sgd, **of_source}, only, "is for stochastic descent: add --solver sgd.")
         if source.stream:
             if parameters.get("missing") == "mean":
@@ -94,6 +94,7 @@ class Trainer:
         if self.sgd:
             if source.start is not None:
                 more["start"] = Loaded.of(source.start).ranker()
+            more |= {"checkpoint": self.checkpoint, "resume": not source.restart}
             return SGDRanker(**self.parameters).fit(data.X, data.y, data.qid, **more)
         ranker = LinearRanker(n_jobs=self.reading.jobs, **self.parameters)
         if source.start is not None:

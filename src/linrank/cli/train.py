@@ -47,6 +47,7 @@ class Stochastic:
     steps_per_row: float | None = None
     reservoir: int | None = None
     open_queries: int | None = None
+    margin: float | None = None
 
 
 stochastic_options = gathered(
@@ -62,9 +63,10 @@ stochastic_options = gathered(
     click.option("--seed", "random_state", type=int, help="Seed of the pairs drawn (sgd)."),
     click.option("--decay", type=float, help="c of the step size c/(c + i) (sgd)."),
     click.option("--switch", type=int, help="Last passive-aggressive step of the rule of both (sgd)."),
-    click.option("--steps-per-row", type=float, help="Steps per row of a stream.  [default: 1]"),
+    click.option("--steps-per-row", type=float, help="Steps per row of a stream.  [default: 10]"),
     click.option("--reservoir", type=int, help="Rows kept of a query that goes on in a stream.  [default: 1000]"),
-    click.option("--open-queries", type=int, help="Queries that may go on in a stream.  [default: 1]"),
+    click.option("--open-queries", type=int, help="Queries that may go on in a stream.  [default: what 64 MB hold]"),
+    click.option("--margin", type=float, help="Margin of the perceptron that has one (sgd).  [default: 1]"),
 )
 
 
@@ -92,7 +94,7 @@ source_options = gathered(
     click.option("--scale-from", metavar="MODEL", help="Divide columns by the numbers that a model used (sgd)."),
     click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
     click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
-    click.option("--checkpoint", metavar="FILE", help="Keep a stream's state here, and go on from it if it exists."),
+    click.option("--checkpoint", metavar="FILE", help="Keep the state here, and go on from it if it exists (sgd)."),
     click.option("--restart", is_flag=True, default=None, help="Begin anew, whatever the checkpoint says."),
 )  # fmt: skip
 
@@ -130,8 +132,7 @@ def train(
       linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
 
-    The columns of a stream are not scaled. With --scale-from they are divided as in another model, trained on a sample,
-    say.
+    A stream's columns are scaled by its first chunk, or as in the model that --scale-from names.
     """
     import numpy as np
 
