@@ -232,9 +232,11 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "romma": (),
     "passive_aggressive_then_pegasos": ("lambda_", "C"),
 }
-#: What a fitted SGDRanker leaves, and some of them only for some data.
-LEFT = ("coef_", "alpha_", "scale_", "fill_", "objective_", "gap_", "status_", "n_iter_", "n_pairs_", "history_")
-LEFT += ("fitted_with_qid_", "n_features_in_", "feature_names_in_", "n_rows_", "n_queries_", "_rows_seen")
+#: What a fitted SGDRanker leaves, some of it only for some data.
+LEFT = (
+    *("coef_", "alpha_", "scale_", "fill_", "objective_", "gap_", "status_", "n_iter_", "n_pairs_", "history_"),
+    *("fitted_with_qid_", "n_features_in_", "feature_names_in_", "n_rows_", "n_queries_", "_rows_seen"),
+)
 
 
 class SPD(_Published):

@@ -16,6 +16,16 @@ LOSSES = ("hinge", "squared_hinge", "logistic", "logistic_erfc")
 SOLVERS = ("bundle", "newton", "cg", "tron")
 RULES = ("sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos")
 SAMPLINGS = ("uniform", "balanced", "rejection")
+#: The papers' systems, and the parameters that each has under their names here.
+METHODS = {
+    "treersvm": ("lambda_", "eps"),
+    "pairrsvm": ("lambda_", "eps"),
+    "ostranksvm": ("C", "eps_s"),
+    "dcmranksvm": ("C", "eps_s"),
+    "pswxranksvm": ("C", "eps_s"),
+    "spd": ("rule", "lambda_", "C", "iterations", "sampling", "random_state"),
+    "rankncg": ("lambda_", "eps", "tol", "start", "random_state"),
+}
 FORMATS = ("svmlight", "csv", "tsv", "parquet", "arrow")
 MISSING = ("error", "zero", "mean")
 PRESETS = ("trec", "sklearn", "xgboost", "lightgbm", "letor")
