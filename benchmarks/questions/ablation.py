@@ -65,7 +65,6 @@ REMOVED = [
     ("a sample's end where little is left to gain", 1.005, "dense", 1.037),
     ("less smoothing by an estimate of the rest of the gap", 1.008, "dense", 1.032),
     ("a width that shrinks to a half at least", 1.000, "path", 1.007),
-    ("conjugate gradients after many steps where no Hessian can be had", 1.004, "one query", 1.057),
 ]
 
 
