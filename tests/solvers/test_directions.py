@@ -227,7 +227,7 @@ def test_exact_is_exact_at_every_point(counted):
 def test_without_a_hessian_conjugate_gradients_go_on_to_their_goal(counted, hessian, cost):
     counted.engine.cost = cost
     point = counted.at(np.full(8, 0.1))
-    direction, memory = Directions(hessian, rounded=False).next(point, CurvatureMemory())
+    direction, memory = Directions(hessian, float32=False).next(point, CurvatureMemory())
     assert not direction.given_up
     assert counted.engine.hessians == 0
     assert counted.engine.hessian_products > 1

@@ -35,7 +35,7 @@ def bounds(point: Point) -> Bounds | None:
         return None
     penalty, error = point.objective.penalty, point.gradient_error
     gap = penalty.gap(point.w, point.risk_gradient, error)
-    floor = penalty.gap(point.w, -penalty.gradient(point.w), error) + point.error if error or point.error else 0.0
+    floor = point.error + (penalty.gap(point.w, -penalty.gradient(point.w), error) if error else 0.0)
     return Bounds(point.w, point.value, max(point.value - gap, 0.0) - point.rounding, point.rounding, floor)
 
 

@@ -79,7 +79,7 @@ class Newton:
         Build exact Hessians when they pay, always, or never; a start from an earlier solution uses those it left.
     samples : bool
         Whether a start from zero begins on a sample of the rows.
-    rounded : bool
+    float32 : bool
         Whether conjugate gradients read sparse float64 features from a float32 copy, made once: half as large as X, or
         two thirds beyond 65,536 features, and faster to read. Gradients and certificates read X itself.
     max_products : int or None
@@ -92,7 +92,7 @@ class Newton:
     max_iter: int = 1000
     hessian: str = "auto"
     samples: bool = True
-    rounded: bool = True
+    float32: bool = True
     max_products: int | None = None
     gradient_tol: float | None = None
 
@@ -127,7 +127,7 @@ class Newton:
     def directions(self, target: float) -> Directions:
         """How directions to such a gap are found; by the gradient's rule, a small gap is not enough."""
         most = np.inf if self.max_products is None else self.max_products
-        return Directions(self.hessian, self.rounded, most, target if self.gradient_tol is None else 0.0)
+        return Directions(self.hessian, self.float32, most, target if self.gradient_tol is None else 0.0)
 
     def ends(self, state: Iterate) -> Status | None:
         """By the gap, or by the gradient."""
@@ -193,8 +193,9 @@ def _first(
 def _refined(state: Iterate) -> Iterate:
     """The same weights, smoothed less where smoothing is most of the gap."""
     point, target = state.point, state.target
-    rest = point.objective.penalty.gap(point.w, point.risk_gradient)
-    if not state.smoothing > max(0.5 * target, rest):
+    if not state.smoothing > 0.5 * target:
+        return state
+    if state.smoothing <= point.objective.penalty.gap(point.w, point.risk_gradient):
         return state
     view = state.view.narrowed(target, state.smoothing)
     if view.mu >= state.view.mu:
