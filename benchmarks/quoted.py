@@ -187,6 +187,18 @@ def _rankncg(given: Tables) -> str:
     return markdown([*head, "seconds, RankNCG fast", "the paper's, fast"], rows)
 
 
+def _papers(given: Tables) -> str:
+    shown = ("data", "system", "seconds", "iterations", "status", "objective", "training error", "test error")
+    rows = ([digits(row[c]) if c == "seconds" else row[c] for c in shown] for row in given.rows("papers"))
+    return markdown(shown, rows)
+
+
+def _rankncg_eps(given: Tables) -> str:
+    rows = ([row["eps"], fixed(row["seconds"], 2), row["iterations"], row["test WMW"], row["its deviation"]]
+            for row in given.rows("rankncg_eps"))  # fmt: skip
+    return markdown(["eps", "seconds", "iterations", "test WMW", "its deviation"], rows)
+
+
 def _defaults(given: Tables) -> str:
     """The reporting half, a row a set: default and best for each loss, and the stochastic default."""
     losses = ("squared_hinge", "hinge", "logistic")
@@ -277,4 +289,6 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     "sgd_rcv": _sgd_rcv,
     "logistic_growth": _logistic_growth,
     "rankncg": _rankncg,
+    "rankncg_eps": _rankncg_eps,
+    "papers": _papers,
 }
