@@ -10,7 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linrank
 from linrank import ConvergenceWarning, LinearRanker, ModelFileError, ParameterError, SGDRanker
-from linrank.published import SPD, DCMRankSVM, OSTRankSVM, PairRSVM, PSWXRankSVM, RankNCG, TreeRSVM
+from linrank.published import KNOWN, SPD, DCMRankSVM, OSTRankSVM, PairRSVM, PSWXRankSVM, RankNCG, TreeRSVM
+from linrank.stochastic.rules import RULES
 from linrank.testing import enumerate_pairs, make_ranking
 from linrank.testing.pswx import RankSVM, dcm, ost, p_swx, tron
 from linrank.testing.rankncg import preference_graph, rankncg
@@ -123,12 +124,11 @@ def test_the_start_of_rankncg_is_drawn_given_or_zero():
         RankNCG(1.0, start="there").fit(X, y)
 
 
-@pytest.mark.parametrize("rule", ["sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos"])
+@pytest.mark.parametrize("rule", KNOWN)
 @pytest.mark.parametrize("sampling", ["uniform", "balanced", "rejection"])
 def test_spd_is_the_last_weights_of_stochastic_descent(rule, sampling):
     X, y, qid = make_ranking(200, 4, 5, 3)
-    lambda_ = 0.01 if rule in ("sgd", "pegasos", "passive_aggressive_then_pegasos") else None
-    C = 0.5 if "aggressive" in rule else None
+    lambda_, C = (number if name in KNOWN[rule] else None for name, number in (("lambda_", 0.01), ("C", 0.5)))
     found = SPD(rule, lambda_=lambda_, C=C, iterations=500, sampling=sampling, random_state=3).fit(X, y, qid)
     given = {} if lambda_ is None else {"alpha": lambda_}
     given |= {} if C is None else {"C": C}
@@ -136,6 +136,10 @@ def test_spd_is_the_last_weights_of_stochastic_descent(rule, sampling):
     same = SGDRanker(rule=rule, sampling=sampling, **steps, **given).fit(X, y, qid)
     np.testing.assert_array_equal(found.coef_, same.coef_)
     assert (found.n_iter_, found.status_, found.objective_) == (500, "finished", same.objective_)
+
+
+def test_the_rules_of_spd_are_those_of_stochastic_descent():
+    assert set(KNOWN) == set(RULES)
 
 
 def test_spd_refuses_what_its_rule_does_not_have():

@@ -53,7 +53,7 @@ def systems() -> list[tuple[str, Any]]:
         ("PSWXRankSVM(1)", PSWXRankSVM(1)),
         ("RankNCG(1)", RankNCG(1, random_state=0)),
         ('SPD("pegasos", lambda_=0.01)', SPD(lambda_=0.01, random_state=0)),
-        ('SPD("sgd", lambda_=0.01)', SPD("sgd", lambda_=0.01, random_state=0)),
+        ('SPD("sgd_svm", lambda_=0.01)', SPD("sgd_svm", lambda_=0.01, random_state=0)),
         ('SPD("passive_aggressive", C=1)', SPD("passive_aggressive", C=1, random_state=0)),
         ('SPD("romma")', SPD("romma", random_state=0)),
     ]

@@ -238,7 +238,8 @@ KNOWN: dict[str, tuple[str, ...]] = {
 #: What a fitted SGDRanker leaves, some of it only for some data.
 LEFT = (
     *("coef_", "alpha_", "scale_", "fill_", "objective_", "gap_", "status_", "n_iter_", "n_pairs_", "history_"),
-    *("fitted_with_qid_", "n_features_in_", "feature_names_in_", "n_rows_", "n_queries_", "_rows_seen"),
+    *("fitted_with_qid_", "n_features_in_", "feature_names_in_", "n_rows_", "n_queries_"),
+    *("_rows_seen", "_queries_without_pairs"),
 )
 
 
