@@ -199,6 +199,14 @@ def _rankncg_eps(given: Tables) -> str:
     return markdown(["eps", "seconds", "iterations", "test WMW", "its deviation"], rows)
 
 
+def _kernel_features(given: Tables) -> str:
+    rows = (
+        [f"{int(row['rows']):,}", digits(row["features s"]), digits(row["fit s"]), row["linear"], row["kernel"]]
+        for row in given.rows("kernel_features")
+    )
+    return markdown(["rows", "seconds, features", "seconds, fit", "accuracy, linear", "accuracy, kernel"], rows)
+
+
 def _defaults(given: Tables) -> str:
     """The reporting half, a row a set: default and best for each loss, and the stochastic default."""
     losses = ("squared_hinge", "hinge", "logistic")
@@ -291,4 +299,5 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     "rankncg": _rankncg,
     "rankncg_eps": _rankncg_eps,
     "papers": _papers,
+    "kernel_features": _kernel_features,
 }

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import runpy
 import time
 from typing import Any
 
 import numpy as np
+from sklearn.kernel_approximation import Nystroem
 
-from linrank import metrics
+from linrank import LinearRanker, metrics
 from linrank.published import SPD, DCMRankSVM, OSTRankSVM, PairRSVM, PSWXRankSVM, RankNCG, TreeRSVM
-from measure import best_times, quick
+from measure import best_times, few, quick
 from opponents import count_pairs
 from problems import Problem, load
-from results import FIT, STOCHASTIC, fault, report
+from results import FIT, ROOT, STOCHASTIC, fault, report
 
 SOURCES = (*FIT, *STOCHASTIC, "summation.py", "published.py")
 #: Of figure 6.
@@ -29,6 +31,7 @@ def main() -> None:
             print(rows[-1], flush=True)
     report("papers", rows)
     report("rankncg_eps", figure_6())
+    report("kernel_features", [kernel_features(rows) for rows in few((1000, 10_000, 100_000, 1_000_000), 1)])
 
 
 def parts(problem: Problem) -> tuple[Problem, Problem]:
@@ -71,6 +74,25 @@ def measure(data: str, text: str, ranker: Any, train: Problem, test: Problem) ->
     }
     found = {"data": data, "system": text, "seconds": seconds, "iterations": ranker.n_iter_, "status": ranker.status_}
     return found | {"objective": f"{ranker.objective_:.6g}"} | errors
+
+
+def kernel_features(n_rows: int) -> dict[str, Any]:
+    """The set of examples/kernels.py, where no linear function serves, by a basis of 100 points."""
+    example = runpy.run_path(str(ROOT / "examples" / "kernels.py"))
+    (X, y), (X_test, y_test) = example["circles"](n_rows, seed=0), example["circles"](2000, seed=1)
+    made = Nystroem(gamma=example["GAMMA"], n_components=example["BASIS"], random_state=0)
+    begin = time.process_time()
+    features = made.fit_transform(X)
+    middle = time.process_time()
+    ranker = LinearRanker(alpha=1e-4, scale=False).fit(features, y)
+    end = time.process_time()
+    return {
+        "rows": n_rows,
+        "features s": middle - begin,
+        "fit s": end - middle,
+        "linear": f"{LinearRanker().fit(X, y).score(X_test, y_test):.3f}",
+        "kernel": f"{ranker.score(made.transform(X_test), y_test):.3f}",
+    }
 
 
 def figure_6() -> list[dict[str, Any]]:
