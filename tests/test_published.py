@@ -212,7 +212,7 @@ RANDOM = dict.fromkeys(
 
 
 @parametrize_with_checks(
-    [ranker for ranker in ALL if type(ranker) in (TreeRSVM, OSTRankSVM, RankNCG, SPD)],
+    [ranker for ranker in ALL if type(ranker) in (TreeRSVM, RankNCG, SPD)],
     expected_failed_checks=lambda ranker: RANDOM if isinstance(ranker, SPD) else {},
 )
 def test_checks_of_scikit_learn(estimator, check):
