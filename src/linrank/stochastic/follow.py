@@ -84,7 +84,7 @@ def tell_exact(n_bytes: float) -> None:
         return
     if n_bytes <= memory / 2:
         logger.info(
-            "the rows of this stream take %.0f MB, which this machine's memory holds: LinearRanker ends with a certified "
+            "the rows of this stream take %.0f MB, which this machine holds: LinearRanker ends with a certified "
             "optimum",
             n_bytes / 2**20,
         )
