@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._jit import inlined, inlined_fused, kernel, summing_kernel, uncounted
+from ._jit import inlined, inlined_fused, kernel, uncounted, uncounted_summing
 from ._vector import prefetch
 
 FACTOR, SQUARE, TOTAL, PEAK = range(4)  # places in `state`
@@ -60,7 +60,7 @@ def squared_norm(v: Any, metric: Any) -> float:
     return total
 
 
-@summing_kernel
+@uncounted_summing
 def dense_steps(
     X: Any, metric: Any, winner: Any, loser: Any, rule: Any, t: int, v: Any, b: Any, state: Any
 ) -> None:  # fmt: skip

@@ -83,7 +83,7 @@ class SGDRanker(LinearPredictor):
     reservoir : int, default=1000
         Rows of an open query kept for its continuation in later chunks, at most, drawn uniformly from those seen.
     open_queries : int or None, default=None
-        How many queries, the last ones seen, may go on in later chunks. None: as many as 64 MB of rows have room for;
+        How many queries, the last ones seen, may go on in later chunks. None: as many as 16 MB of rows have room for;
         fewer rows are kept of each before a query is closed.
     missing : {"error", "zero", "mean"}, default="error"
         As in LinearRanker. In streams "mean" needs the means of an earlier `fit`: nothing is estimated from a chunk.
