@@ -98,8 +98,7 @@ def dense_steps(
         peak = max(peak, square)
         if i % max(REFRESH, v.size) == 0 or square < CANCELLED * peak:
             square = peak = squared_norm(v, metric)
-        if d != 0.0 or c > 1.0:  # else w is no longer than it was
-            factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
+        factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
         total += factor
     state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK] = factor, square, total, peak
 
@@ -234,7 +233,6 @@ def csr_steps(
         peak = max(peak, square)
         if i % max(REFRESH, v.size) == 0 or square < CANCELLED * peak:
             square = peak = squared_norm(v, metric)
-        if d != 0.0 or c > 1.0:  # else w is no longer than it was
-            factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
+        factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
         total += factor
     state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK] = factor, square, total, peak
