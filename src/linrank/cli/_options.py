@@ -20,6 +20,16 @@ RULES = (
     *("sgd_svm", "perceptron", "perceptron_margin"),
 )
 SAMPLINGS = ("uniform", "balanced", "rejection")
+#: The papers' systems, and the parameters that each has under their names here.
+METHODS = {
+    "treersvm": ("lambda_", "eps"),
+    "pairrsvm": ("lambda_", "eps"),
+    "ostranksvm": ("C", "eps_s"),
+    "dcmranksvm": ("C", "eps_s"),
+    "pswxranksvm": ("C", "eps_s"),
+    "spd": ("rule", "lambda_", "C", "iterations", "sampling", "random_state"),
+    "rankncg": ("lambda_", "eps", "tol", "start", "random_state"),
+}
 MISSING = ("error", "zero", "mean")
 PRESETS = ("trec", "sklearn", "xgboost", "lightgbm", "letor")
 TIES = ("half", "correct", "wrong", "average", "input", "docid", "threshold")  # of pairs, then of lists

@@ -53,7 +53,7 @@ def tune(
     \b
       linrank tune train.txt -o model.json
       linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --json
-      linrank tune train.txt --solver sgd --rule pegasos,passive_aggressive --C 1,0.1,0.01
+      linrank tune train.txt --solver sgd --rule pegasos,romma --C 1,0.1
     """  # fmt: skip
     from ..rankers.cv import LinearRankerCV
     from . import _report

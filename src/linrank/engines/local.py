@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from .._errors import DataError, LinrankError, overflow_ignored
 from .._once import cached_property
-from .._threads import count_threads, give_up_if_stopped, one_blas_thread
+from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt
 from .._typing import FloatArray
 from .._work import WorkPool
 from ..data.parts import draw
@@ -109,8 +109,12 @@ class LocalEngine:
                 while self._open.is_set() and (k := next(numbers)) < len(todo):
                     answers[k] = function(todo[k])
 
-        for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
-            future.result()
+        try:
+            for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
+                future.result()
+        except RuntimeError as error:
+            raise_interrupt(error)
+            raise
         self._refuse_if_left()  # then some blocks have no answer
         return answers
 

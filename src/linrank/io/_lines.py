@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import FileFormatError
-from .._threads import count_threads
+from .._threads import count_threads, raise_interrupt
 from ..kernels.text import svmlight as kernels
 from ..kernels.text.blocks import Counts, Entries, Rows, Rules, gather, measure
 from ._numbers import shortened
@@ -120,6 +120,9 @@ class Reader:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except RuntimeError as error:
+            raise_interrupt(error)
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -113,11 +113,13 @@ def _given(name: str, value: dict[str, Any]) -> Any:
 
 
 def _present(named: str | None, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a loss as they are called today: files of linrank 0.1.0 hold steps of squared hinges."""
+    """The fields of a loss or solver as they are called today: older files hold steps of hinges, and `rounded`."""
     if named == "SquaredHinge" and fields.get("a") == fields.get("m") == (1.0,):
         return {key: entry for key, entry in fields.items() if key not in ("a", "m")}
     if named == "HuberHinge" and {"a", "m"} <= set(fields):
         return {"mu": fields["m"][0] - fields["m"][1]}
+    if named == "Newton" and "rounded" in fields:
+        return {"float32" if key == "rounded" else key: entry for key, entry in fields.items()}
     return fields
 
 

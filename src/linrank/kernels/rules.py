@@ -29,14 +29,14 @@ def step_size(i: Any, alpha: Any, decay: Any) -> Any:
 
 
 @kernel
-def hinge_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
+def hinge_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> tuple[float, float]:
     """A subgradient step on alpha/2 |w|^2 + max(0, 1 - z): w shrinks whether the pair has loss or not."""
     c, eta = step_size(i, alpha, p[0])
     return c, eta if z < 1.0 else 0.0
 
 
 @kernel
-def squared_hinge_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
+def squared_hinge_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> tuple[float, float]:
     """The same for max(0, 1 - z)^2, whose slope grows with its error, and the first steps are long.
 
     So d is bounded: no step carries its pair beyond the margin.
@@ -49,14 +49,14 @@ def squared_hinge_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> 
 
 
 @kernel
-def logistic_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
+def logistic_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> tuple[float, float]:
     """The same for log(1 + e^-z)."""
     c, eta = step_size(i, alpha, p[0])
     return c, eta / (1.0 + np.exp(z))
 
 
 @kernel
-def sgd_svm_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
+def sgd_svm_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> tuple[float, float]:
     """The paper's SGD SVM: the hinge's step where the pair has loss, none where it has not."""
     if z >= 1.0:
         return 1.0, 0.0
@@ -64,13 +64,13 @@ def sgd_svm_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
 
 
 @kernel
-def ball(ww: Any, alpha: Any, p: Any) -> Any:
+def ball(ww: Any, alpha: Any, p: Any) -> float:
     """Pegasos: back to |w| <= 1/sqrt(alpha)."""
     return 1.0 / np.sqrt(alpha * ww) if alpha * ww > 1.0 else 1.0
 
 
 @kernel
-def passive_aggressive_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
+def passive_aggressive_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> tuple[float, float]:
     """PA-I: d = min(C, loss / |x|^2)."""
     loss = max(0.0, 1.0 - z)
     if p[0] * xx < loss:
@@ -79,13 +79,13 @@ def passive_aggressive_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any
 
 
 @kernel
-def perceptron_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
+def perceptron_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> tuple[float, float]:
     """Add x where z <= margin; a margin of 0 is the plain perceptron."""
     return 1.0, 1.0 if z <= p[0] else 0.0
 
 
 @kernel
-def romma_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
+def romma_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> tuple[float, float]:
     """Aggressive ROMMA: the shortest w' with w'.x >= 1 and w'.w >= |w|^2.
 
     Both bounds are met by the paper's formula. The first alone is met by x/|x|^2, which is the answer where w = 0,
@@ -101,7 +101,7 @@ def romma_step(i: Any, z: Any, xx: Any, ww: Any, alpha: Any, p: Any) -> Any:
 
 
 @kernel
-def shortening(ww: Any, alpha: Any, p: Any) -> Any:
+def shortening(ww: Any, alpha: Any, p: Any) -> float:
     """ROMMA's weights only ever grow, without bound where no w is right on all pairs.
 
     Once so long that the margin is nothing beside them they are shortened, before they overflow: no ranking depends on
@@ -111,6 +111,6 @@ def shortening(ww: Any, alpha: Any, p: Any) -> Any:
 
 
 @kernel
-def no_projection(ww: Any, alpha: Any, p: Any) -> Any:
+def no_projection(ww: Any, alpha: Any, p: Any) -> float:
     """W stays as it is."""
     return 1.0
