@@ -17,13 +17,13 @@ from ..data.checks import check_choice
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
 from ..data.ranking_data import QUERY_WEIGHTINGS
-from ..stochastic.checkpoint import Keeper, Saved, load_checkpoint, plain
+from ..stochastic.checkpoint import Keeper, Saved, load_checkpoint
 from ..stochastic.fit import Fit, fit_rows
 from ..stochastic.follow import Follower, follow
 from ..stochastic.rules import AnyRule
 from ..stochastic.samplers import Sampler
 from ..stochastic.seeds import describe_seed, make_seed
-from ..stochastic.settings import Settings, check_whole, read_settings
+from ..stochastic.settings import Settings, check_whole, plain, read_settings
 from ..stochastic.stream import Chunks, Stream, begin_stream
 from .lazy import Evaluated
 from .predictor import LinearPredictor
