@@ -28,6 +28,11 @@ def _letor(metric: str, tool: str) -> Callable[[Tables], str]:
     return _one("letor", tool, _same, fold="1", metric=metric)
 
 
+def _worst_fit(column: str) -> Callable[[Tables], str]:
+    """The largest ratio over the shapes of a million rows."""
+    return lambda given: fixed(str(max(float(row[column]) for row in given.rows("sgd_fit", rows="1000000"))), 1)
+
+
 FIGURES: dict[str, Callable[[Tables], str]] = {
     "web30k_seconds": _web("seconds"),
     "web30k_memory": _web("memory grown by MB", lambda text: fixed(text, 0)),
@@ -39,9 +44,12 @@ FIGURES: dict[str, Callable[[Tables], str]] = {
     "stream_memory": _one("sgd_stream", "memory grown by MB", lambda text: fixed(text, 0)),
     "stream_seconds": _one("sgd_stream", "seconds"),
     "stream_reading": _one("sgd_stream", "reading alone s"),
-    "hundred_passive": _one("sgd_path", "training", rule="passive_aggressive", steps="100"),
-    "hundred_sgd": _one("sgd_path", "training", rule="sgd", steps="100"),
-    "sgd_path_alpha": _one("sgd_path", "alpha", _same, rule="exact"),
+    "sgd_path_alpha": _one("sgd_path", "alpha", _same, rule="exact", data="MQ2008"),
+    "sgd_path_alpha_hp": _one("sgd_path", "alpha", _same, rule="exact", data="like hp2003"),
+    "sgd_path_c": _one("sgd_path", "C", _same, rule="passive_aggressive", data="MQ2008", steps="100"),
+    "sgd_path_c_hp": _one("sgd_path", "C", _same, rule="passive_aggressive", data="like hp2003", steps="100"),
+    "fit_ratio": _worst_fit("fit / least"),
+    "fit_auto_ratio": _worst_fit("auto / least"),
     "crossing": _one("logistic_crossing", "direct / sorted", lambda text: fixed(text, 0), rows="20640"),
     "randnet": _one("rankncg", "exact newton WMW", lambda text: text.split()[0], data="RandNet 1000"),
     "randpoly": _one("rankncg", "exact newton WMW", lambda text: text.split()[0], data="RandPoly 1000"),
@@ -147,15 +155,62 @@ def _sgd_speed(given: Tables) -> str:
 
 
 def _sgd_rows(given: Tables) -> str:
-    head = ["rows", "uniform", "its index, s", "bytes a row", "balanced", "rejection"]
-    columns = (
-        "uniform us a step",
-        "uniform index s",
-        "uniform bytes a row",
-        "balanced us a step",
-        "rejection us a step",
-    )
+    head = ["rows", "by trial", "by index", "ready after, s", "bytes a row", "balanced"]
+    columns = ("trials, us a step", "index, us a step", "index, ready s", "index, bytes a row", "balanced, us a step")
     rows = [[f"{int(row['rows']):,}", *(fixed(row[c], 2) for c in columns)] for row in given.rows("sgd_rows")]
+    return markdown(head, rows)
+
+
+def _sgd_fit(given: Tables) -> str:
+    head = [
+        "rows",
+        "labels",
+        "a look at X",
+        "steps",
+        "fit",
+        "fit, all by default",
+        "fit by rejection",
+        "with `objective_`",
+    ]
+    columns = ("look s", "steps s", "fit s", "auto s", "rejection s", "objective s")
+    rows = []
+    for row in given.rows("sgd_fit"):
+        rows.append([f"{int(row['rows']):,}", row["labels"], *(digits(row[c]) if row[c] else "" for c in columns)])
+    return markdown(head, rows)
+
+
+def _sgd_passes(given: Tables) -> str:
+    shown = ("data", "rows", "order", "passes", "exact", "stream", "less", "pairs lost")
+    rows = [
+        [*(row[c] for c in shown), digits(row["exact s"]), digits(row["stream s"])] for row in given.rows("sgd_passes")
+    ]
+    return markdown([*shown, "exact, s", "stream, s"], rows)
+
+
+def _sgd_steps(given: Tables) -> str:
+    rows = []
+    for row in given.rows("sgd_steps_summary"):
+        worst = f"{row['most']} ({row['where']})"
+        times = digits(row["exact / stochastic s"])
+        rows.append([f"{int(row['steps']):,}", row["median less"], worst, times, fixed(row["objective, median"], 3)])
+    head = [
+        "steps",
+        "accuracy less, median",
+        "at most",
+        "CPU seconds of exact training / ours",
+        "objective / optimum, median",
+    ]
+    return markdown(head, rows)
+
+
+def _sgd_overtaken(given: Tables) -> str:
+    rows = []
+    for row in given.rows("sgd_overtaken"):
+        if row["rule"] not in ("sgd_svm", "sgd"):
+            ahead = "" if row["rule"] == "pegasos" else f"{int(row['ahead up to']):,}"
+            least = f"{digits(row['least'])} at {int(row['at']):,}"
+            rows.append([row["data"], row["rule"], ahead, least, digits(row["end"]), digits(row["exact"])])
+    head = ["data", "rule", "below Pegasos up to step", "least objective, at step", "after 10⁷ steps", "optimum"]
     return markdown(head, rows)
 
 
@@ -291,6 +346,11 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     "metrics": _metrics,
     "auc_classifier": _auc_classifier,
     "sgd_letor": _mq2008("sgd_letor"),
+    "sgd_hp2003": _mq2008("sgd_hp2003"),
+    "sgd_fit": _sgd_fit,
+    "sgd_passes": _sgd_passes,
+    "sgd_steps": _sgd_steps,
+    "sgd_overtaken": _sgd_overtaken,
     "sgd_claims": _mq2008("sgd_claims"),
     "sgd_speed": _sgd_speed,
     "sgd_rows": _sgd_rows,

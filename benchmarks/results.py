@@ -39,7 +39,7 @@ FIT = (
     *("objective.py", "data/parts.py", "penalties.py", "rankers/training.py"),
 )
 STOCHASTIC = (
-    *(f"kernels/{name}.py" for name in ("_jit", "random", "sampling", "stochastic")),
+    *(f"kernels/{name}.py" for name in ("_jit", "random", "rules", "sampling", "stochastic", "trials")),
     *("stochastic/**/*.py", "rankers/sgd.py"),
 )
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 from sklearn.preprocessing import PolynomialFeatures
 
-from linrank import RankingData, SGDRanker
-from linrank.stochastic.samplers import make_sampler
+from linrank import SGDRanker
 from questions._letor import ALPHAS
 from questions.sgd_letor import Make, compare
 from results import STOCHASTIC, report
@@ -17,36 +13,6 @@ from results import STOCHASTIC, report
 SOURCES = STOCHASTIC
 
 MARGINS = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]
-
-
-@njit
-def _perceptron(X: Any, winner: Any, loser: Any, margin: float, w: Any, total: Any) -> None:
-    for n in range(winner.size):
-        x = X[winner[n]] - X[loser[n]]
-        if np.dot(w, x) <= margin:
-            w += x
-        total += w
-
-
-class Perceptron:
-    """w <- w + x where w.x <= margin, on 100,000 uniformly drawn pairs; margin 0 is the plain perceptron."""
-
-    def __init__(self, margin: float, average: bool) -> None:
-        self.margin, self.average = margin, average
-
-    def fit(self, X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> Perceptron:
-        deviation = X.std(axis=0)
-        self.scale = np.where(deviation > 0, deviation, 1.0)
-        data = RankingData(X / self.scale, y, qid)
-        winner, loser = np.empty((2, 100_000), dtype=np.int64)
-        make_sampler("uniform", data.preferences, data.query).draw(np.uint64(1), np.uint64(0), winner, loser)
-        w, total = np.zeros((2, X.shape[1]))
-        _perceptron(data.X, winner, loser, self.margin, w, total)
-        self.w = total if self.average else w
-        return self
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return X @ (self.w / self.scale)
 
 
 class WithTies(SGDRanker):
@@ -76,16 +42,22 @@ def _products(X: np.ndarray) -> np.ndarray:
     return PolynomialFeatures(2, include_bias=False).fit_transform(X)
 
 
+def perceptron(average: bool, margin: float | None = None) -> SGDRanker:
+    """With a margin or without."""
+    rule = {"rule": "perceptron"} if margin is None else {"rule": "perceptron_margin", "margin": margin}
+    return SGDRanker(alpha=1e-4, scale=True, average=average, random_state=0, **rule)
+
+
 PLAIN = {"scale": True, "average": False, "random_state": 0}
 
 
 def main() -> None:
     contestants: dict[str, tuple[Make, list[float]]] = {
         "pegasos": (lambda alpha: SGDRanker(alpha=alpha, **PLAIN), ALPHAS),
-        "perceptron": (lambda _: Perceptron(0.0, False), [0.0]),
-        "perceptron with margin": (lambda margin: Perceptron(margin, False), MARGINS),
-        "perceptron, averaged": (lambda _: Perceptron(0.0, True), [0.0]),
-        "perceptron with margin, averaged": (lambda margin: Perceptron(margin, True), MARGINS),
+        "perceptron": (lambda _: perceptron(False), [0.0]),
+        "perceptron with margin": (lambda margin: perceptron(False, margin), MARGINS),
+        "perceptron, averaged": (lambda _: perceptron(True), [0.0]),
+        "perceptron with margin, averaged": (lambda margin: perceptron(True, margin), MARGINS),
         "pegasos with ties": (lambda alpha: WithTies(alpha=alpha, **PLAIN), ALPHAS),
         "pegasos with products": (lambda alpha: WithProducts(alpha=alpha, **PLAIN), ALPHAS),
     }

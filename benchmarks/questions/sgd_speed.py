@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from linrank.stochastic.run import Run
 from sklearn.linear_model import SGDClassifier
 
-from linrank import RankingData, SGDRanker
-from linrank.stochastic.descent import RULES, StepRule
-from linrank.stochastic.samplers import SAMPLINGS, make_sampler
+from linrank import SGDRanker
+from linrank.data.labelled import LabelledRows
+from linrank.stochastic.draws import BalancedDraws, Draws, IndexedDraws, Trials
+from linrank.stochastic.rules import RULES
+from linrank.stochastic.samplers import as_sampler
 from measure import best_times, few, quick
 from opponents import sofia_ml
 from problems import Problem, load, standardised
+from questions._stochastic import begin, run_on
 from results import STOCHASTIC, report
 
 SOURCES = STOCHASTIC
@@ -31,17 +34,16 @@ def differences(X: Any, winner: np.ndarray, loser: np.ndarray) -> tuple[Any, np.
 
 
 def compare(name: str, problem: Problem, n_steps: int) -> dict[str, object]:
-    data = RankingData(*problem)
+    data = LabelledRows.of(*problem)
     winner, loser = np.empty((2, n_steps), dtype=np.int64)
-    make_sampler("uniform", data.preferences, data.query).draw(np.uint64(1), np.uint64(0), winner, loser)
+    as_sampler("uniform").over(data).draw(np.uint64(1), np.uint64(0), winner, loser)
     ready = differences(data.X, winner, loser)
     ready = ready[0].copy(), ready[1]  # fresh memory, as X
     classifier = SGDClassifier(alpha=ALPHA, fit_intercept=False, max_iter=1, tol=None, shuffle=False)
-    runs = {rule: Run(StepRule(rule, alpha=ALPHA), data, None, "uniform") for rule in RULES}
-    d = data.n_features
+    runs = {rule: run_on(data, rule, ALPHA) for rule in RULES}
 
     def steps(rule: str) -> None:
-        runs[rule].steps(runs[rule].begin(np.zeros(d), 0, 0, False), n_steps)
+        runs[rule].steps(begin(runs[rule]), n_steps)
 
     ranker = SGDRanker(alpha=ALPHA, n_steps=n_steps, scale=False, average=False, random_state=0)
     contestants = {rule: lambda rule=rule: steps(rule) for rule in RULES}
@@ -73,21 +75,29 @@ def sofia_step(problem: Problem, n_steps: int) -> float | None:
     return 1e6 * min(sofia_ml.fit(problem, "hinge", ALPHA, steps=many).seconds for _ in few(range(3), 1)) / many
 
 
+WAYS: dict[str, Callable[[LabelledRows], Draws]] = {
+    "trials": Trials,
+    "index": lambda rows: IndexedDraws(rows.ranked.preferences),
+    "balanced": lambda rows: BalancedDraws(rows.ranked.preferences, rows.grades.query),
+}
+
+
 def against_rows(n_rows: int, d: int = 16, n_steps: int = 200_000) -> dict[str, object]:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n_rows, d), dtype=np.float32), rng.standard_normal(n_rows)
-    data = RankingData(X, y)
-    row: dict[str, object] = {"rows": n_rows, "pairs": data.preferences.n_pairs}
+    row: dict[str, object] = {"rows": n_rows}
     runs, contestants = {}, {}
-    for sampling in SAMPLINGS:
-        begin = time.process_time()
-        runs[sampling] = Run(StepRule(alpha=ALPHA), data, None, sampling)
-        row[f"{sampling} index s"] = time.process_time() - begin
-        row[f"{sampling} bytes a row"] = runs[sampling].sampler.nbytes / n_rows
-        contestants[sampling] = lambda run=runs[sampling]: run.steps(run.begin(np.zeros(d), 0, 0, False), n_steps)
-        contestants[sampling]()
-    for sampling, seconds in best_times(contestants, 5).items():
-        row[f"{sampling} us a step"] = 1e6 * seconds / n_steps
+    for way, make in WAYS.items():
+        data = LabelledRows.of(X, y, None)
+        start = time.process_time()
+        draws = make(data)
+        row[f"{way}, ready s"] = time.process_time() - start
+        row[f"{way}, bytes a row"] = draws.nbytes / n_rows
+        runs[way] = run_on(data, "pegasos", ALPHA, draws=draws)
+        contestants[way] = lambda run=runs[way]: run.steps(begin(run), n_steps)
+        contestants[way]()
+    for way, seconds in best_times(contestants, 5).items():
+        row[f"{way}, us a step"] = 1e6 * seconds / n_steps
     return row
 
 

@@ -226,6 +226,14 @@ def test_progress_shows_the_objective_of_each_chunk_before_its_steps(problem, ca
     assert "objective 1.000000" in lines[1]  # w = 0
 
 
+def test_a_hint_where_exact_training_would_fit(problem, caplog):
+    with caplog.at_level("INFO", logger="linrank"):
+        stream_ranker().fit_stream(cut(problem, 500), passes=2)
+    told = [record.getMessage() for record in caplog.records if "certified optimum" in record.getMessage()]
+    assert len(told) == 1
+    assert told[0].startswith(f"the rows of this stream take {problem[0].nbytes / 2**20:.0f} MB")
+
+
 class InterruptedStreamError(Exception):
     pass
 

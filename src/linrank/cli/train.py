@@ -68,7 +68,7 @@ stochastic_options = gathered(
     click.option("--switch", type=int, help="Last passive-aggressive step of the rule of both (sgd)."),
     click.option("--steps-per-row", type=float, help="Steps per row of a stream.  [default: 10]"),
     click.option("--reservoir", type=int, help="Rows kept of a query that goes on in a stream.  [default: 1000]"),
-    click.option("--open-queries", type=int, help="Queries that may go on in a stream.  [default: what 64 MB hold]"),
+    click.option("--open-queries", type=int, help="Queries that may go on in a stream.  [default: what 16 MB hold]"),
     click.option("--margin", type=float, help="Margin of the perceptron that has one (sgd).  [default: 1]"),
 )  # fmt: skip
 

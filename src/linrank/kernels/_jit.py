@@ -34,10 +34,19 @@ def summing_kernel(function: F) -> F:
 
 def uncounted(function: F) -> F:
     """Compile a kernel without reference counting, so that its helpers may take arrays. It must not make any."""
+    return _uncounted(function)
+
+
+def uncounted_summing(function: F) -> F:
+    """The same for a kernel whose sums may be taken in another order."""
+    return _uncounted(function, fastmath={"reassoc", "contract"})
+
+
+def _uncounted(function: F, **options: Any) -> F:
     try:
-        return _compile(function, _nrt=False)
+        return _compile(function, _nrt=False, **options)
     except KeyError:  # numba's own switch, without a promise to keep it: the same code, counting
-        return _compile(function)
+        return _compile(function, **options)
 
 
 def inlined(function: F) -> F:

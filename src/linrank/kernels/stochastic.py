@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._jit import inlined, inlined_fused, kernel, summing_kernel, uncounted
+from ._jit import inlined, inlined_fused, kernel, uncounted, uncounted_summing
 from ._vector import prefetch
 
 FACTOR, SQUARE, TOTAL, PEAK = range(4)  # places in `state`
@@ -60,7 +60,7 @@ def squared_norm(v: Any, metric: Any) -> float:
     return total
 
 
-@summing_kernel
+@uncounted_summing
 def dense_steps(
     X: Any, metric: Any, winner: Any, loser: Any, rule: Any, t: int, v: Any, b: Any, state: Any
 ) -> None:  # fmt: skip
@@ -98,8 +98,7 @@ def dense_steps(
         peak = max(peak, square)
         if i % max(REFRESH, v.size) == 0 or square < CANCELLED * peak:
             square = peak = squared_norm(v, metric)
-        if d != 0.0 or c > 1.0:  # else w is no longer than it was
-            factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
+        factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
         total += factor
     state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK] = factor, square, total, peak
 
@@ -234,7 +233,6 @@ def csr_steps(
         peak = max(peak, square)
         if i % max(REFRESH, v.size) == 0 or square < CANCELLED * peak:
             square = peak = squared_norm(v, metric)
-        if d != 0.0 or c > 1.0:  # else w is no longer than it was
-            factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
+        factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
         total += factor
     state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK] = factor, square, total, peak

@@ -17,13 +17,13 @@ from ..data.checks import check_choice
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
 from ..data.ranking_data import QUERY_WEIGHTINGS
-from ..stochastic.checkpoint import Keeper, Saved, load_checkpoint, plain
+from ..stochastic.checkpoint import Keeper, Saved, load_checkpoint
 from ..stochastic.fit import Fit, fit_rows
 from ..stochastic.follow import Follower, follow
 from ..stochastic.rules import AnyRule
 from ..stochastic.samplers import Sampler
 from ..stochastic.seeds import describe_seed, make_seed
-from ..stochastic.settings import Settings, check_whole, read_settings
+from ..stochastic.settings import Settings, check_whole, plain, read_settings
 from ..stochastic.stream import Chunks, Stream, begin_stream
 from .lazy import Evaluated
 from .predictor import LinearPredictor
@@ -83,7 +83,7 @@ class SGDRanker(LinearPredictor):
     reservoir : int, default=1000
         Rows of an open query kept for its continuation in later chunks, at most, drawn uniformly from those seen.
     open_queries : int or None, default=None
-        How many queries, the last ones seen, may go on in later chunks. None: as many as 64 MB of rows have room for;
+        How many queries, the last ones seen, may go on in later chunks. None: as many as 16 MB of rows have room for;
         fewer rows are kept of each before a query is closed.
     missing : {"error", "zero", "mean"}, default="error"
         As in LinearRanker. In streams "mean" needs the means of an earlier `fit`: nothing is estimated from a chunk.

@@ -145,17 +145,6 @@ def load_checkpoint(path: Path, parameters: dict[str, Any]) -> Saved:
         raise DataError(f"The checkpoint {path} cannot be read ({why}): {ANEW}.") from None
 
 
-def plain(value: Any) -> Any:
-    """The value as JSON gives it back; of long arrays a digest, of unknown objects a text."""
-    return json.loads(json.dumps(value, default=_described))
-
-
-def _described(value: Any) -> Any:
-    if isinstance(value, np.ndarray) and value.size > 100:
-        return f"{value.size} numbers, {hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()[:16]}"
-    return value.tolist() if hasattr(value, "tolist") else repr(value)
-
-
 def _demand(right: bool, why: str) -> None:
     if not right:
         raise ValueError(why)

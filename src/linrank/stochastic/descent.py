@@ -19,7 +19,7 @@ from .matrix import Rows
 from .rules import AnyRule
 
 #: Entries of X read between two looks at the keyboard, and most steps: interrupts wait no longer than that.
-PIECE_ENTRIES, PIECE_STEPS = 1 << 22, 1 << 12
+PIECE_ENTRIES, PIECE_STEPS = 1 << 23, 1 << 14
 #: Scales whose squares neither over- nor underflow.
 SMALLEST_SCALE, LARGEST_SCALE = 1e-120, 1e120
 

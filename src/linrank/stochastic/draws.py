@@ -14,6 +14,7 @@ from ..data.labelled import LabelledRows
 from ..data.ordering import number_distinct, run_starts
 from ..data.rankings import Preferences
 from ..kernels import sampling as kernels
+from ..kernels import trials
 from ..kernels.random import fill_units
 
 #: Proposals by which the tries a pair takes are estimated.
@@ -73,14 +74,14 @@ class Trials(Draws):
     def draw(self, seed: np.uint64, counter: np.uint64, winner: IntArray, loser: IntArray) -> np.uint64:
         """O(tries log queries) a pair."""
         here = self.y, self.query, self.starts, self.v, self.largest
-        return np.uint64(kernels.draw_rows(*here, seed, counter, winner, loser))
+        return np.uint64(trials.draw_rows(*here, seed, counter, winner, loser))
 
     def estimated_tries(self) -> float:
         """Tries a pair, from some proposals; infinite where none is accepted."""
         if not self.largest > 0:
             return float("inf")
         here = self.y, self.query, self.starts, self.v, self.largest
-        accepted = kernels.count_accepted(*here, np.uint64(0), np.uint64(0), PROPOSALS)
+        accepted = trials.count_accepted(*here, np.uint64(0), np.uint64(0), PROPOSALS)
         return PROPOSALS / accepted if accepted else float("inf")
 
     def tries(self, p: Preferences) -> float:

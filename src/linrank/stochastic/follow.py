@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .._errors import DataError, ParameterError
 from ..data.labelled import LabelledRows
 from .checkpoint import ANEW, Keeper, Saved
+from .matrix import as_rows
 from .reservoir import MEMORY
 from .stream import Chunks, Stream, fingerprint, numbered_chunks
 
@@ -32,7 +34,7 @@ def follow(follower: Follower, stream: Stream | None, chunks: Chunks, passes: in
     saved, path = (None, None) if keeper is None else (keeper.load(), keeper.path)
     if saved is not None and saved.done[0] >= passes:
         raise ParameterError(f"The checkpoint {path} is of pass {saved.done[0] + 1}, not {passes}: raise passes.")
-    first, last_pass, here = None, 0, None
+    first, last_pass, here, n_bytes = None, 0, None, 0.0
     for here, given in numbered_chunks(chunks, passes):
         if saved is not None and first is None:
             first, last_pass, stream = saved.first, saved.done[0], saved.stream
@@ -44,6 +46,7 @@ def follow(follower: Follower, stream: Stream | None, chunks: Chunks, passes: in
         last_pass = here[0]
         chunk = follower.check(stream, *given)
         stream = follower.learn(stream, chunk)
+        n_bytes += as_rows(chunk.X).bytes_a_row * chunk.n_rows / passes
         if keeper is not None:
             first = first or fingerprint(chunk)
             keeper.save(stream, here, first, follower.names())
@@ -54,6 +57,7 @@ def follow(follower: Follower, stream: Stream | None, chunks: Chunks, passes: in
     if saved is not None and here < saved.done:
         raise DataError(f"The stream ends before the checkpoint {path} does: give the same data, or {ANEW}.")
     tell_lost(stream)
+    tell_exact(n_bytes)
     return stream
 
 
@@ -70,6 +74,20 @@ def _take_up(follower: Follower, saved: Saved, given: tuple[Any, ...], path: Any
         )
     follower.take_up(saved)
     logger.warning("resuming at step %s from the checkpoint %s", f"{saved.stream.descent.t:,}", path)
+
+
+def tell_exact(n_bytes: float) -> None:
+    """Hint at exact training where the stream's rows would fit into a half of the machine's memory."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not every system tells
+        return
+    if n_bytes <= memory / 2:
+        logger.info(
+            "the rows of this stream take %.0f MB, which this machine holds: LinearRanker ends with a certified "
+            "optimum",
+            n_bytes / 2**20,
+        )
 
 
 def tell_lost(stream: Stream) -> None:

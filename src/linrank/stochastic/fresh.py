@@ -14,7 +14,7 @@ from .._typing import FloatArray, IntArray
 from ..data.labelled import LabelledRows
 from ..data.ordering import stable_order
 from ..data.rankings import pointers
-from ..kernels import sampling as kernels
+from ..kernels.trials import draw_fresh
 from .draws import PROPOSALS, Draws, alias_table
 from .samplers import Sampler, Uniform
 
@@ -93,7 +93,7 @@ class NewFirst(Draws):
     def _draw(self, seed: np.uint64, counter: np.uint64, winner: IntArray, loser: IntArray, most: int) -> np.uint64:
         table = self.threshold, self.alias, self.new_ptr, self.new_row, self.old_ptr, self.old_row, self.old_share
         weights = self.y, self.v, self.heaviest
-        return np.uint64(kernels.draw_fresh(*table, *weights, seed, counter, winner, loser, most))
+        return np.uint64(draw_fresh(*table, *weights, seed, counter, winner, loser, most))
 
     def estimated_tries(self) -> float:
         """Tries a pair, from some proposals; infinite where none is accepted."""

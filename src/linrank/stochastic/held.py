@@ -22,7 +22,7 @@ LATER = 1.1
 
 @dataclass(frozen=True)
 class Held:
-    """Held-out rows: at most 64 MB of them are kept to be scored.
+    """Held-out rows: at most 16 MB of them are kept to be scored.
 
     Attributes
     ----------

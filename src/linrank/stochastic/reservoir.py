@@ -22,7 +22,7 @@ from ..kernels.random import GOLDEN, MIX_1, MIX_2, fill_units
 from .matrix import Rows, as_rows
 
 #: Rows of open queries take no more memory than this, and a sample has room for so many rows before any is closed.
-MEMORY, FEWEST_ROWS = 64 << 20, 4
+MEMORY, FEWEST_ROWS = 16 << 20, 4
 #: Closed queries that are remembered, 16 bytes each: with more, what is told to be lost is a lower bound.
 MOST_CLOSED = 1 << 20
 

@@ -46,7 +46,7 @@ class Rule:
         ``step(i, z, xx, ww, alpha, p) -> (c, d)``: i is the step's number, from 1, z = w.x the margin, xx = |x|^2,
         ww = |w|^2, and p an array of the rule's parameters.
     projection : function compiled by numba, optional
-        ``projection(ww, alpha, p) -> factor``, ww being |w|^2 after the step; asked where the step lengthened w.
+        ``projection(ww, alpha, p) -> factor``, ww being |w|^2 after the step.
     parameters : tuple of floats
         What p holds.
     length_below : float

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,3 +93,14 @@ def check_any_scale(scale: Any) -> None:
         raise ParameterError(f"scale={scale!r} must be True, False, 'auto' or one number per feature.") from None
     if numbers.ndim != 1 or not np.all((numbers > SMALLEST_SCALE) & (numbers < LARGEST_SCALE)):
         raise ParameterError("scale must be True, False, 'auto' or one number above 0 per feature.")
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON gives it back; of long arrays a digest, of unknown objects a text."""
+    return json.loads(json.dumps(value, default=_described))
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.size > 100:
+        return f"{value.size} numbers, {hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()[:16]}"
+    return value.tolist() if hasattr(value, "tolist") else repr(value)
