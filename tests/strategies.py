@@ -46,8 +46,9 @@ LABELS = {
 
 @st.composite
 def problems(draw: st.DrawFn, max_rows: int = 40, options: bool = True) -> Problem:
+    """A third has a handful of rows: of integers from 1 up hypothesis draws 1 so often that half would have no pair."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.integers(1, max_rows))
+    n = draw(st.sampled_from([1, 2, 3, 4, 5]) | st.integers(6, max_rows) | st.integers(7, max_rows))
     y = LABELS[draw(st.sampled_from(sorted(LABELS)))](rng, n)
     qid = rng.integers(0, draw(st.integers(1, 6)), n)
     problem = Problem(y, qid, SCORES[draw(st.sampled_from(sorted(SCORES)))](rng, n))

@@ -1,10 +1,13 @@
 """The architecture, read off the imports: arrows go one way, and the public names are these."""
 
 import ast
+import importlib
 import re
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 import linrank
 
@@ -12,7 +15,7 @@ SOURCE = Path(linrank.__file__).parent
 
 #: From the bottom up; a module imports from its own layer or from those before it. `docs/architecture.md` draws them.
 LAYERS = [
-    ["_errors", "_files", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
+    ["_errors", "_files", "_lazy", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
     ["kernels"],
     ["data"],
     ["losses", "metrics", "penalties", "summation"],
@@ -128,8 +131,23 @@ def test_public_names():
         assert name in dir(linrank)
 
 
+@pytest.mark.parametrize("package", ["linrank", "linrank.io", "linrank.export"])
+def test_names_that_are_imported_when_asked_for(package):
+    """Each answers, whatever was imported before: no module of the package has the name of something else in it."""
+    module = importlib.import_module(package)
+    folder = Path(module.__file__).parent
+    stub = (folder / "__init__.pyi").read_text()
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+        there = (folder / f"{name}.py").exists() or (folder / name).is_dir()
+        assert there == (f"from . import {name} as" in stub), name
+    assert set(module.__all__) <= set(dir(module))
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
+        _ = module.nothing
+
+
 def test_public_metrics():
-    assert linrank.metrics.__all__ == [
+    assert sorted(linrank.metrics.__all__) == [
         "Comparison", "Conventions", "Metric", "auc", "average_precision", "c_index", "compare", "dcg", "err", "hit",
         "kendall_tau", "mean_ndcg", "ndcg", "pairwise_accuracy", "pairwise_error", "parse", "precision", "recall",
         "reciprocal_rank", "scorer", "wmw",

@@ -206,6 +206,7 @@ def test_columns_of_an_engine_by_the_definition():
         assert choose_scale(False, columns) is None
 
 
+@pytest.mark.kernels
 @hypothesis.given(problem=problems())
 @hypothesis.settings(max_examples=150)
 def test_wrong_pairs_are_those_that_the_accuracy_misses(problem):

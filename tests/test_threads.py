@@ -1,5 +1,6 @@
 """Threads: forks and Ctrl-C while others work leave neither a lock nor a limit behind."""
 
+import io
 import linecache
 import os
 import signal
@@ -12,10 +13,10 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from linrank import LinearRanker, ParameterError, RankingData, _threads
+from linrank import LinearRanker, ParameterError, RankingData, _threads, read_svmlight
 from linrank._once import cached_property
 from linrank._threads import Stopped, count_threads, give_up_if_stopped, map_in_threads
-from linrank.engines import LocalEngine, local
+from linrank.engines import LocalEngine, SumEngine, local
 from linrank.testing import make_ranking
 
 HANG = 60  # seconds until a test says that something hangs
@@ -250,6 +251,53 @@ def test_an_interrupt_stops_what_runs_and_what_waits(nested):
     assert begun == [0]
 
 
+def read(data):
+    row = b"1 qid:1 " + b" ".join(b"%d:0.5" % j for j in range(1, 40)) + b"\n"
+    return read_svmlight(io.BytesIO(row * 8000))  # more than a block: parsed in a thread
+
+
+def ask_engine(data):
+    with LocalEngine(data, 2) as engine:
+        return engine.map(str, range(2))
+
+
+def ask_sum(data):
+    with SumEngine([LocalEngine(data)], at_once=True) as engine:
+        return engine.each(str)
+
+
+def run_threads(data):
+    return map_in_threads(str, range(2), 2)
+
+
+@pytest.mark.parametrize("work", [run_threads, read, ask_engine, ask_sum])
+def test_an_interrupt_that_python_takes_for_another_error_is_one(work, monkeypatch):
+    def cut_off(thread):
+        """What Python does where Ctrl-C comes while the starting thread takes its lock back."""
+        try:
+            raise KeyboardInterrupt
+        finally:
+            threading.Lock().release()
+
+    data = RankingData(*make_ranking(60, 3, 4, 3))
+    monkeypatch.setattr(threading.Thread, "start", cut_off)
+    with pytest.raises(RuntimeError, match="release unlocked lock"):
+        threading.Thread().start()
+    with pytest.raises(KeyboardInterrupt):
+        work(data)
+
+
+def test_an_error_without_an_interrupt_stays_one():
+    def fail(item):
+        raise RuntimeError("of its own")
+
+    data = RankingData(*make_ranking(60, 3, 4, 3))
+    with LocalEngine(data, 2) as engine, SumEngine([LocalEngine(data)], at_once=True) as whole:
+        for work in (lambda: map_in_threads(fail, [1], 2), lambda: engine.map(fail, [1, 2]), lambda: whole.each(fail)):
+            with pytest.raises(RuntimeError, match="of its own"):
+                work()
+
+
 def test_an_engine_gives_up_in_a_thread_that_nobody_waits_for(monkeypatch):
     X, y, qid = make_ranking(60, 3, 4, 3)
 
@@ -302,8 +350,8 @@ print("fine")
     ("model", "data"),
     [
         ("linrank.LinearRanker(tol=1e-9)", "X, y, qid"),
-        ("linrank.LinearRankerCV(2000, tol=1e-9, n_jobs=2)", "X, y, qid"),
-        ("linrank.AUCClassifier(tol=1e-9)", "X, y > 1"),
+        pytest.param("linrank.LinearRankerCV(2000, tol=1e-9, n_jobs=2)", "X, y, qid", marks=pytest.mark.slow),
+        pytest.param("linrank.AUCClassifier(tol=1e-9)", "X, y > 1", marks=pytest.mark.slow),
     ],
 )
 def test_control_c_ends_a_fit_at_any_moment(model, data):

@@ -52,8 +52,8 @@ from linrank.io import (
     write_parquet,
 )
 from linrank.io import write_svmlight as write_lines
+from linrank.io._csv import EMPTY
 from linrank.io._document import dumps, loads
-from linrank.io.tables import EMPTY
 from linrank.losses import Hinge
 from linrank.stochastic.checkpoint import MAGIC
 from linrank.testing import enumerate_pairs, make_ranking, naive_hinge, naive_svmlight

@@ -1,8 +1,9 @@
-"""Text that comes from data, made fit to be shown: names of features, ids, facts of a model file."""
+"""Text that comes from data: names of features, ids, facts of a model file, made fit to be shown."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 
 def printable(text: str) -> str:
@@ -18,6 +19,16 @@ def printable(text: str) -> str:
 def one_word(text: str) -> str:
     """The text as one printable word of a line: _ for its blanks and line breaks; "" if it has nothing else."""
     return printable("_".join(text.split()))
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that occurs a second time; None if all are different."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def _spelled(character: str) -> str:

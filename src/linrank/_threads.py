@@ -58,6 +58,16 @@ def give_up_if_stopped() -> None:
         raise Stopped
 
 
+def raise_interrupt(error: RuntimeError) -> None:
+    """Raise Ctrl-C again where Python took it for another error.
+
+    Who starts a thread or waits for its answer gives a lock back and takes it again (`threading.Condition.wait`). Cut
+    off in between, Python releases a lock that it does not hold, and says so instead of KeyboardInterrupt.
+    """
+    if isinstance(error.__context__, KeyboardInterrupt):
+        raise error.__context__ from None
+
+
 def map_in_threads(function: Callable[[Item], Answer], items: Iterable[Item], n_jobs: int | None) -> list[Answer]:
     """The function's answers, in order. Ctrl-C, and an error in one of the threads, are raised at once.
 
@@ -74,8 +84,10 @@ def map_in_threads(function: Callable[[Item], Answer], items: Iterable[Item], n_
     pool = ThreadPoolExecutor(count_threads(n_jobs), thread_name_prefix="linrank-map")
     try:
         return [job.result() for job in [pool.submit(work, item) for item in items]]
-    except BaseException:
+    except BaseException as error:
         stop.set()
+        if isinstance(error, RuntimeError):
+            raise_interrupt(error)
         raise
     finally:
         pool.shutdown(wait=not stop.is_set(), cancel_futures=True)

@@ -14,6 +14,7 @@ from ._errors import DataError, ParameterError
 from ._typing import FloatArray
 from .data.checks import check_choice, check_number
 from .engines import Columns, Engine, Facts, Scores
+from .losses import LOSSES
 from .losses.wrong_pairs import WrongPairs
 
 logger = logging.getLogger("linrank")
@@ -30,7 +31,7 @@ SMALLEST, LARGEST = 1e-250, 1e250
 #: Share of the pairs that are in the right order where a fit may follow the noise.
 ALMOST_ALL = 0.9999
 #: alpha in units of a0, the prior at which signal and noise are equal: the losses are of different steepness.
-STRENGTH = {"squared_hinge": 2.0, "hinge": 0.5, "logistic": 0.2, "logistic_erfc": 0.2}
+STRENGTH = {name: loss.strength for name, loss in LOSSES.items()}
 #: The same for somebody's own loss, of which nothing is known.
 OWN = 1.0
 

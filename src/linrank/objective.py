@@ -44,6 +44,11 @@ class Objective:
         """Number of features d."""
         return self.engine.facts.features
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.engine.facts.rows
+
     @cached_property
     def value_at_zero(self) -> float:
         """f(0): the mean loss of equal scores."""
@@ -128,7 +133,7 @@ class Point:
     @property
     def sound(self) -> bool:
         """Whether there are numbers, and digits left in them: no loss is negative but by rounding."""
-        if not np.isfinite(self.value) or not np.all(np.isfinite(self.gradient)):
+        if not math.isfinite(self.value) or not np.isfinite(self.gradient).all():
             return False
         return self.risk >= 0 or -self.risk <= LEAST * self.objective.value_at_zero + self.risk_rounding + self.error
 

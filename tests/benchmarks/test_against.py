@@ -247,6 +247,7 @@ def test_the_same_revision_is_no_slower(repository):
     assert "geometric mean 1.000 over 2 rows" in printed
 
 
+@pytest.mark.slow
 def test_a_row_fifteen_percent_slower_is_caught(repository):
     (repository / "src" / "linrank" / "__init__.py").write_text(library(slower=1.15))
     code, printed = against(repository, *NAMES)
@@ -255,6 +256,7 @@ def test_a_row_fifteen_percent_slower_is_caught(repository):
     assert "slower: fit hinge, 50 rows: +15.0%" in printed
 
 
+@pytest.mark.slow
 def test_a_changed_count_is_shown_where_times_are_equal(repository):
     (repository / "src" / "linrank" / "__init__.py").write_text(library(iterations=6))
     code, printed = against(repository, *NAMES)

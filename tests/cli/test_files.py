@@ -56,6 +56,11 @@ def test_inspect_models(run, files):
     assert "LinearRanker" in run("inspect", "svm.dat").stdout
 
 
+def test_a_table_is_data_whatever_it_begins_with(run, tmp_path):
+    (tmp_path / "x.csv").write_text("{a,label\n1,0\n2,1\n")
+    assert json.loads(run("inspect", "x.csv", "--json").stdout)["kind"] == "data"
+
+
 @pytest.mark.parametrize("ending", ["txt.gz", "parquet", "csv", "tsv", "csv.zst"])
 def test_convert_keeps_everything(run, files, ending):
     run("convert", files.train, f"there.{ending}")

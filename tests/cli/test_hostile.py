@@ -20,8 +20,22 @@ from linrank.cli._files import Loaded
 from linrank.cli.predict import run_lines
 from linrank.io import Comments, Dataset, from_frame
 
-COMMAND = [sys.executable, "-c", "from linrank.cli import main; main()"]
+SEVERAL = """
+import json, sys
+from linrank.cli import cli
+for words in json.loads(sys.argv[1]):
+    try:
+        cli.main(words)
+    except SystemExit as done:
+        assert not done.code
+    print("--- end", flush=True)
+"""
 HOSTILE = ["\x1b[31mred", "\x9b31m", "\u202eevil", "a\nb", "\x07\r\x00", "[bold]x[/]", "\u2028", "\x1b]0;title\x07"]
+
+
+def several(commands):
+    """The words of a process that runs these commands, one after the other, and marks their ends."""
+    return [sys.executable, "-c", SEVERAL, json.dumps(commands)]
 
 
 def assert_harmless(text):
@@ -95,9 +109,7 @@ def test_json_keeps_the_names_themselves(run, hostile):
     assert {entry["feature"] for entry in found["weights"]} == set(HOSTILE)
 
 
-@pytest.mark.parametrize("words", [["convert", "data.txt", "-"], ["evaluate", "m.json", "data.txt", "--per-query", "-"],
-                                   ["export", "named.json", "--to", "sql"]], ids=lambda words: words[0])  # fmt: skip
-def test_data_on_a_terminal_is_spelled_out_and_in_a_pipe_kept(hostile, tmp_path, words):
+def test_data_on_a_terminal_is_spelled_out_and_in_a_pipe_kept(run, tmp_path):
     lines = [f"{k % 3} qid:q\x1b[31m{k // 4} 1:{k} 2:{k * k % 7} # \x9b\u202e{k}\n" for k in range(12)]
     (tmp_path / "data.txt").write_text("".join(lines))
     data = read_svmlight(tmp_path / "data.txt")
@@ -105,11 +117,12 @@ def test_data_on_a_terminal_is_spelled_out_and_in_a_pipe_kept(hostile, tmp_path,
     save(ranker, tmp_path / "m.json")
     ranker.feature_names_in_ = np.array(["\x1b[31mred", "\x9b"], dtype=object)
     save(ranker, tmp_path / "named.json")
-    command = [*COMMAND, *words]
-    piped = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout.decode()
-    assert "\x1b[31m" in piped
+    commands = [["convert", "data.txt", "-"], ["evaluate", "m.json", "data.txt", "--per-query", "-"],
+                ["export", "named.json", "--to", "sql"]]  # fmt: skip
+    for words in commands:
+        assert "\x1b[31m" in run(*words).stdout
     main, side = pty.openpty()
-    with subprocess.Popen(command, cwd=tmp_path, stdout=side, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(several(commands), cwd=tmp_path, stdout=side, stderr=subprocess.DEVNULL) as process:
         os.close(side)
         shown = b""
         while True:
@@ -122,8 +135,9 @@ def test_data_on_a_terminal_is_spelled_out_and_in_a_pipe_kept(hostile, tmp_path,
             shown += part
     os.close(main)
     assert process.returncode == 0
-    assert_harmless(shown.decode().replace("\r\n", "\n").replace("\t", " "))
-    assert "x1b[31m" in shown.decode()
+    text = shown.decode().replace("\r\n", "\n").replace("\t", " ")
+    assert_harmless(text)
+    assert ["x1b[31m" in part for part in text.split("--- end\n")] == [True, True, True, False]
 
 
 def test_explanations_and_errors_print_harmless_names(hostile):
@@ -149,11 +163,13 @@ def test_a_terminal_without_umlauts_shows_names_all_the_same(hostile, tmp_path):
     frame["qid"] = np.arange(len(frame)) // 6
     frame.to_csv(tmp_path / "data.csv", index=False)
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    for words in (["inspect", "data.csv"], ["train", "data.csv", "-o", "m.json", "--json"], ["inspect", "m.json"],
-                  ["explain", "m.json", "data.csv", "--json"], ["explain", "m.json", "data.csv"]):  # fmt: skip
-        done = subprocess.run([*COMMAND, *words], cwd=tmp_path, env=environment, capture_output=True, check=False)
-        assert done.returncode == 0, done.stderr
-        text = done.stdout.decode("latin-1")
+    commands = [["inspect", "data.csv"], ["train", "data.csv", "-o", "m.json", "--json"], ["inspect", "m.json"],
+                ["explain", "m.json", "data.csv", "--json"], ["explain", "m.json", "data.csv"]]  # fmt: skip
+    done = subprocess.run(several(commands), cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *texts, rest = done.stdout.decode("latin-1").split("--- end\n")
+    assert rest == ""
+    for words, text in zip(commands, texts, strict=True):
         if "--json" in words:
             assert "日本" in json.dumps(json.loads(text), ensure_ascii=False)
         else:

@@ -42,7 +42,7 @@ def interrupted(words, text, blocks, pause):
     return code, said
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))])
 def test_an_interrupt_while_a_file_is_read_is_exit_code_130_and_no_crash(files, tmp_path, seed):
     row = b"1 qid:%d " + b" ".join(b"%d:0.%06d" % (j, 7919 * j) for j in range(1, 5)) + b"\n"
     rows = b"".join(row % (k // 4) for k in range(1 << 14))
@@ -57,7 +57,7 @@ def test_an_interrupt_while_a_file_is_read_is_exit_code_130_and_no_crash(files, 
 
 
 MANY_MOMENTS = """
-import random, signal, sys
+import os, random, signal, sys
 from linrank import read_svmlight
 
 chance, heard = random.Random(0), 0
@@ -66,16 +66,19 @@ read_svmlight(long)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 for _ in range(200):
     try:
-        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 2e-2))
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 2e-2), 5.0)  # again if a finaliser swallows it
         while True:
             read_svmlight(long)
             read_svmlight(short)
     except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         heard += 1
-print(heard)
+print(heard, flush=True)
+os._exit(0)  # as the command line ends: a lock of Python's own that was cut off would let its thread wait for ever
 """
 
 
+@pytest.mark.slow
 def test_two_hundred_interrupts_of_a_reader_are_two_hundred_exceptions(tmp_path):
     row = b"1 qid:1 " + b" ".join(b"%d:0.%06d" % (j, 7919 * j) for j in range(1, 40)) + b"\n"
     long, short = tmp_path / "long.txt", tmp_path / "short.txt"

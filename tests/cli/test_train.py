@@ -14,7 +14,7 @@ from linrank.cli import _files
 from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
 from linrank.export import TARGETS
 from linrank.io import Dataset, read
-from linrank.io.read import FORMATS
+from linrank.io.formats import FORMATS
 from linrank.losses import LOSSES
 from linrank.metrics._conventions import PRESETS, TIES
 from linrank.metrics._pairs import TIE_VALUE
@@ -32,10 +32,17 @@ def test_choices_are_those_of_the_library():
     assert set(options.SOLVERS) == set(SOLVERS)
     assert options.RULES == tuple(RULES)
     assert options.SAMPLINGS == SAMPLINGS
-    assert options.FORMATS == FORMATS
     assert options.PRESETS == tuple(PRESETS)
-    assert options.TARGETS == tuple(TARGETS)
     assert options.TIES == (*TIE_VALUE, *TIES)
+
+
+def test_names_of_formats_and_targets_are_asked_for(run):
+    for words, table in ((["export", "m.json", "--to", "?"], TARGETS), (["inspect", "x", "--format", "?"], FORMATS)):
+        told = run(*words, code=2).stderr
+        assert all(repr(name) in told for name in table)
+        text = " ".join(run(words[0], "--help").stdout.split())
+        assert f"[{'|'.join(table)}]" in text or f"One of {', '.join(table)}." in text
+    assert "solr" in run("export", "m.json", code=2).stderr  # what --to may be, where it is not given
 
 
 def test_every_parameter_is_reachable():
@@ -65,8 +72,25 @@ def test_report_of_training(run, files):
         len(y), len(np.unique(qid)), files.ranker.n_pairs_,
     )  # fmt: skip
     assert found["data"]["levels"] == {str(k): int(np.sum(y == k)) for k in range(4)}
+    assert found["data"]["queries_without_pairs"] == 0
     assert found["model"]["gap"] == files.ranker.gap_
     assert list(found["validation"]["metrics"]) == ["ndcg@3"]
+
+
+@pytest.mark.parametrize("solver", ["auto", "sgd"])
+def test_pairs_are_counted_by_the_fit_alone(run, tmp_path, monkeypatch, solver):
+    built = []
+    make = linrank.data.ranking_data.make_preferences
+    monkeypatch.setattr("linrank.data.ranking_data.make_preferences", lambda *a, **k: built.append(1) or make(*a, **k))
+    (tmp_path / "x.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n2 qid:2 1:3\n2 qid:2 1:1\n1 qid:3 1:1\n0 qid:3 1:0\n")
+    (tmp_path / "pairs").write_text("3 4\n")
+    found = json.loads(run("train", "x.txt", "-o", "m.json", "--solver", solver, "--json").stdout)["data"]
+    assert (found["pairs"], found["queries_without_pairs"], len(built)) == (2, 1, 1)
+    text = run("train", "x.txt", "-o", "m.json", "--solver", solver).stdout
+    assert "2, none in 1 of the queries" in text
+    words = ["train", "x.txt", "-o", "m.json", "--solver", solver, "--pairs", "pairs", "--json"]
+    found = json.loads(run(*words).stdout)["data"]
+    assert (found["pairs"], found["queries_without_pairs"]) == (3, 0)  # those of --pairs count as well
 
 
 def test_all_options_of_the_exact_ranker(run, files):

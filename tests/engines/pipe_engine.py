@@ -13,7 +13,9 @@ from functools import partialmethod
 
 from linrank.engines import LocalEngine
 
-SPAWN = multiprocessing.get_context("spawn")
+#: Workers are forked from a process that has imported all they need, and none of the tests' threads and memory.
+WORKERS = multiprocessing.get_context("forkserver")
+WORKERS.set_forkserver_preload(["linrank.testing", "pytest"])
 
 
 class Worker:
@@ -75,8 +77,8 @@ class PipeEngine:
         self.turn = threading.Lock()  # after an interrupt a thread of a sum may still be asking
 
     def __enter__(self):
-        self.pipe, theirs = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=serve, args=(theirs, self.data), daemon=True)
+        self.pipe, theirs = WORKERS.Pipe()
+        self.process = WORKERS.Process(target=serve, args=(theirs, self.data), daemon=True)
         self.process.start()
         theirs.close()
         return self

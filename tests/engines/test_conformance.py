@@ -23,27 +23,46 @@ def sum_of_sums(data):
     return SumEngine([sum_of(3)(part) for part in split_queries(data, 2)])
 
 
+#: Cases of many rows, or of many pairs that are listed: 19/20 of the time of all cases.
+LARGE = [name for name in engine_cases() if name.startswith(("a long", "a giant", "more than", "thousands"))]
+LARGEST = ["a giant sparse query", "more than a cache holds"]
+QUICK = [name for name in engine_cases() if name not in LARGE]
+
+
+def at_once(data):
+    return SumEngine(sum_of(3)(data).engines, at_once=True)
+
+
+ENGINES = {
+    "local": LocalEngine,
+    **{f"{n} threads": lambda data, n=n: LocalEngine(data, n) for n in (2, 3)},
+    **{f"{n} parts": sum_of(n) for n in (1, 2, 7)},
+    "parts at once": at_once,
+}
+
+
 def test_local():
-    check_engine(LocalEngine)
+    check_engine(LocalEngine, cases=[name for name in engine_cases() if name not in LARGEST])
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3])
-def test_local_on_several_threads(n_jobs):
-    large = ["more than a cache holds", "a giant sparse query", "a giant query of two levels"]
-    check_engine(lambda data: LocalEngine(data, n_jobs), cases=[*engine_cases()[n_jobs::6], *large[:n_jobs]])
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "local"])
+def test_quick_cases(engine):
+    check_engine(ENGINES[engine], cases=QUICK)
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 7])
-def test_sum(n_parts):
-    check_engine(sum_of(n_parts), cases=2 if n_parts == 7 else 4)
+@pytest.mark.parametrize(
+    ("engine", "case"),
+    [("2 threads", "a giant query of two levels"), ("2 parts", "a giant query of real utilities"),
+     ("3 threads", "thousands of queries, sparse"), ("7 parts", "thousands of queries, a chain"),
+     ("parts at once", "thousands of queries, real utilities"),
+     *(pytest.param(engine, case, marks=pytest.mark.slow) for engine in ENGINES
+       for case in (LARGE if "threads" in engine else LARGEST if engine == "local" else LARGE[1::2]))],
+)  # fmt: skip
+def test_large_cases(engine, case):
+    check_engine(ENGINES[engine], cases=[case])
 
 
-def test_sum_of_parts_that_work_at_once():
-    make = sum_of(3)
-    check_engine(lambda data: SumEngine(make(data).engines, at_once=True), cases=9)
-
-
-@pytest.mark.parametrize("n_bytes", [500, 2000, 7000])
+@pytest.mark.parametrize("n_bytes", [2000, *(pytest.param(size, marks=pytest.mark.slow) for size in (500, 7000))])
 @pytest.mark.parametrize(
     "make", [LocalEngine, sum_of(2), sum_of(7), sum_of_sums], ids=["local", "2 parts", "7 parts", "sums"]
 )

@@ -97,15 +97,15 @@ def test_a_sample_knows_its_pairs_and_shares_what_threads_there_are(n_jobs):
 
 @pytest.mark.parametrize("n_features", [7, 70_000])
 def test_rounded_products_are_those_of_float32(n_features, monkeypatch):
-    monkeypatch.setattr(matrix, "ROUNDED_ENTRIES", 1)
+    monkeypatch.setattr(matrix, "FLOAT32_ENTRIES", 1)
     X, y, qid = problem()
     X = sp.csr_array((X[X != 0], np.nonzero(X)), shape=(300, n_features))
     X.indices[:] += n_features - 7
     rng = np.random.default_rng(0)
     w, g = rng.standard_normal(n_features), rng.standard_normal(300)
     with LocalEngine(RankingData(X, y, qid), 2) as engine:
-        rounded = engine.rounded()
-        assert rounded is engine.rounded()  # made once
+        rounded = engine.in_float32()
+        assert rounded is engine.in_float32()  # made once
         assert rounded.data.dtype == np.float32
         assert rounded.indices.dtype == (np.uint16 if n_features == 7 else X.indices.dtype)
         exact = X.astype(np.float32).astype(np.float64)
@@ -115,20 +115,20 @@ def test_rounded_products_are_those_of_float32(n_features, monkeypatch):
 
 @pytest.mark.parametrize("why", ["dense", "float32", "few entries", "large", "small"])
 def test_no_rounded_copy_where_it_gains_nothing_or_loses_more_than_digits(why, monkeypatch):
-    monkeypatch.setattr(matrix, "ROUNDED_ENTRIES", 10**9 if why == "few entries" else 1)
+    monkeypatch.setattr(matrix, "FLOAT32_ENTRIES", 10**9 if why == "few entries" else 1)
     X, y, qid = problem()
     X[5, 3] = {"large": 1e39, "small": 1e-40}.get(why, 1.0)
     given = X if why == "dense" else sp.csr_array(X.astype(np.float32 if why == "float32" else np.float64))
     with LocalEngine(RankingData(given, y, qid)) as engine:
-        assert engine.rounded() is engine.matrix
+        assert engine.in_float32() is engine.matrix
 
 
 def test_a_refused_copy_is_not_tried_again(monkeypatch):
     tried = []
-    monkeypatch.setattr(matrix.SparseMatrix, "rounded", lambda self: tried.append(self))
+    monkeypatch.setattr(matrix.SparseMatrix, "in_float32", lambda self: tried.append(self))
     X, y, qid = problem()
     with LocalEngine(RankingData(sp.csr_array(X), y, qid)) as engine:
-        assert engine.rounded() is engine.rounded() is engine.matrix
+        assert engine.in_float32() is engine.in_float32() is engine.matrix
     assert len(tried) == 1
 
 

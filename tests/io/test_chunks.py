@@ -100,7 +100,7 @@ def test_options():
 
 def test_a_small_archive_of_endless_blank_lines_is_iterated_in_bounded_memory(tmp_path):
     path = tmp_path / "x.zst"
-    path.write_bytes(zstandard.compress((b"1 qid:1 1:1\n" + b"\n" * (1 << 20)) * 500))
+    path.write_bytes(zstandard.compress((b"1 qid:1 1:1\n" + b"\n" * (1 << 20)) * 300))
     assert path.stat().st_size < 1 << 18
     read_svmlight(io.BytesIO(text_of([1])))  # compiled and loaded
     tracemalloc.start()
@@ -109,5 +109,5 @@ def test_a_small_archive_of_endless_blank_lines_is_iterated_in_bounded_memory(tm
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert chunk.X.toarray().ravel().tolist() == [1] * 500
-    assert peak < 400e6
+    assert chunk.X.toarray().ravel().tolist() == [1] * 300
+    assert peak < 250e6  # of 315e6; it does not grow with the file

@@ -38,7 +38,7 @@ def row_counts(problem: Problem, margin: float) -> tuple[np.ndarray, np.ndarray]
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(problem=problems(), margin=st.sampled_from([1.0, 0.5, 0.0, 5e-324]))
-@settings(max_examples=300)
+@settings(max_examples=220)
 def test_counts_equal_the_walk_over_all_pairs(kernel, problem, margin):
     pairs = enumerate_pairs(problem.y, problem.qid, **problem.options)
     with pytest.MonkeyPatch.context() as patch:
@@ -55,7 +55,7 @@ def test_counts_equal_the_walk_over_all_pairs(kernel, problem, margin):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(problem=problems(options=False))
-@settings(max_examples=200)
+@settings(max_examples=150)
 def test_both_totals_are_the_same_integer(kernel, problem):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(active, "TUNING", replace(active.TUNING, short=KERNELS[kernel][0]))

@@ -1,4 +1,4 @@
-"""Counts of non-zeros by column, the check of CSR arrays and dot products against their definitions."""
+"""Products with dense and CSR arrays of either precision, sums over columns, the check of CSR arrays: against numpy."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,84 @@ from linrank.kernels import products
 
 pytestmark = pytest.mark.kernels
 
+DTYPES = st.sampled_from(["f4", "f8"])
+INDICES = st.sampled_from(["i4", "i8"])
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 9), st.sampled_from(["f4", "f8"]))
+
+def sparse(rng, n, d, dtype="f8", indices="i4"):
+    """Some rows in CSR: the matrix in float64, its three arrays, and a range of rows."""
+    X = (rng.normal(size=(n, d)) * (rng.random((n, d)) < rng.random())).astype(dtype)
+    stored = sp.csr_array(X)
+    arrays = stored.data, stored.indices.astype(indices), stored.indptr.astype(indices)
+    first, last = sorted(rng.integers(0, n + 1, 2).tolist())
+    return X.astype(float), arrays, first, last
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 20), DTYPES, INDICES)
+def test_sparse_products_add_up_in_float64(seed, n, d, dtype, indices):
+    """Up to 20 entries a row: four sums at once, and up to three entries left over."""
+    rng = np.random.default_rng(seed)
+    X, arrays, first, last = sparse(rng, n, d, dtype, indices)
+    w, g = rng.normal(size=d), rng.normal(size=n) * (rng.random(n) < 0.7)
+    out, back = np.full(n, 7.0), np.ones(d)
+    products.csr_dot(*arrays, w, first, last, out)
+    products.csr_transpose_dot(*arrays, g, first, last, back)
+    np.testing.assert_allclose(out[first:last], X[first:last] @ w, rtol=0, atol=1e-14 * d)
+    assert np.all(out[:first] == 7.0)  # rows beside the range are left as they were
+    assert np.all(out[last:] == 7.0)
+    np.testing.assert_allclose(back - 1.0, X[first:last].T @ g[first:last], rtol=0, atol=1e-14 * n)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 20), DTYPES)
+def test_dense_products_add_up_in_float64(seed, n, d, dtype):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, d)).astype(dtype)
+    x, y = rng.normal(size=d), rng.normal(size=n)
+    first, last = sorted(rng.integers(0, n + 1, 2).tolist())
+    left, right = sorted(rng.integers(0, d + 1, 2).tolist())
+    part = A.astype(float)[first:last, left:right]
+    out, back = np.full(n, 7.0), np.ones(d)
+    products.row_sums(A, x, first, last, left, right, out)
+    products.column_sums(A, y, first, last, left, right, back)
+    expected = np.full(n, 7.0), np.ones(d)
+    expected[0][first:last] = part @ x[left:right]
+    expected[1][left:right] += part.T @ y[first:last]
+    np.testing.assert_allclose(out, expected[0], rtol=0, atol=1e-14 * d)
+    np.testing.assert_allclose(back, expected[1], rtol=0, atol=1e-14 * (n + 1))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 9), DTYPES, INDICES)
+def test_sums_and_maxima_over_the_columns_of_sparse_rows(seed, n, d, dtype, indices):
+    rng = np.random.default_rng(seed)
+    X, arrays, first, last = sparse(rng, n, d, dtype, indices)
+    v, mean, unit = rng.integers(0, 5, n).astype(float), rng.normal(size=d), 0.5 + rng.random(d)
+    out, seen, largest = np.zeros(d), np.zeros(d), np.full(d, 0.1)
+    products.csr_squared_deviations(*arrays, v, mean, unit, first, last, out, seen)
+    products.csr_largest(*arrays, first, last, largest)
+    square = products.csr_largest_square(*arrays, unit, first, last)
+    rows, weight = X[first:last], v[first:last]
+    np.testing.assert_allclose(out, weight @ np.where(rows != 0, ((rows - mean) / unit) ** 2, 0.0), rtol=1e-12)
+    np.testing.assert_array_equal(seen, weight @ (rows != 0))
+    np.testing.assert_array_equal(largest, np.abs(rows).max(axis=0, initial=0.1))
+    assert square == pytest.approx(((rows / unit) ** 2).sum(axis=1).max(initial=0.0), rel=1e-12)
+
+
+@given(st.lists(st.sampled_from([0.0, 1.5, -3e29, 2e30, 1e-31, -2e-30]), max_size=4))
+def test_entries_are_rounded_unless_more_than_digits_would_be_lost(entries):
+    data, out = np.array(entries), np.full(len(entries), np.nan, dtype=np.float32)
+    assert products.round_entries(data, out) == (not {2e30, 1e-31} & set(entries))
+    np.testing.assert_array_equal(out, data.astype(np.float32))
+
+
+@given(st.lists(st.lists(st.integers(0, 4), max_size=5), min_size=1, max_size=5), INDICES)
+def test_a_column_named_twice_in_a_row_is_found(rows, indices):
+    stored = np.array([j for row in rows for j in row], dtype=indices)
+    indptr = np.cumsum([0, *map(len, rows)]).astype(indices)
+    twice = any(len(set(row)) < len(row) for row in rows)
+    assert products.has_duplicates(stored, indptr, np.full(5, -1)) == twice
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 9), DTYPES)
 def test_weights_of_the_rows_that_are_not_zero(seed, n, d, dtype):
     rng = np.random.default_rng(seed)
     X = (rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)).astype(dtype)

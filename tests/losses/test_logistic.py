@@ -82,6 +82,7 @@ def test_series_is_within_its_bound(terms):
 def test_far_apart_and_coincident_scores():
     """Spans of 1e12, offsets, ties: nothing overflows, and equal scores are worth log 2."""
     y = np.tile([0.0, 1.0, 2.0], 200)
+    pairs = enumerate_pairs(y, None)
     for scores in (
         np.linspace(-1e12, 1e12, 600),
         np.zeros(600),
@@ -90,7 +91,7 @@ def test_far_apart_and_coincident_scores():
         800.0 * y,
     ):
         data = RankingData(np.zeros((600, 1)), y)
-        naive = naive_loss(phi, lambda z: -sigma(-z), scores, enumerate_pairs(y, None))
+        naive = naive_loss(phi, lambda z: -sigma(-z), scores, pairs)
         for limit in (LOW, HIGH):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(active, "TUNING", replace(active.TUNING, short_logistic=limit))

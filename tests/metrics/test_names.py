@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from linrank import DataError, LinearRanker, ParameterError, UndefinedMetricWarning, labels, metrics
-from linrank.metrics import parse, scorer
+from linrank.metrics import _families, _names, parse, scorer
+from linrank.metrics._families import FAMILIES
 from linrank.model_selection import QueryKFold
 from linrank.testing import make_ranking
 
@@ -57,6 +58,34 @@ def test_unknown_names_are_answered_by_the_known_ones(name):
         ParameterError, match=r"metric=.*(use one of ndcg\[@k\].*pairwise_error|takes no cut|at least 1)"
     ):
         parse(name)
+
+
+def test_every_public_function_is_in_the_table():
+    functions = {family.function.__name__ for family in FAMILIES.values()}
+    others = {"Comparison", "Conventions", "Metric", "compare", "parse", "scorer"}
+    assert functions == set(metrics.__all__) - others
+    assert all(getattr(metrics, name) is parse_function(name) for name in functions)
+
+
+def parse_function(name):
+    return FAMILIES[parse(name).family].function
+
+
+def test_a_metric_is_known_once_it_is_defined(monkeypatch):
+    monkeypatch.setattr(_families, "FAMILIES", dict(FAMILIES))
+    monkeypatch.setattr(_families, "NAMES", dict(_families.NAMES))
+    monkeypatch.setattr(_names, "FAMILIES", _families.FAMILIES)
+    monkeypatch.setattr(_names, "NAMES", _families.NAMES)
+
+    @_families.pairwise(aliases=("luck",), greater_is_better=False)
+    def chance(y, scores, qid=None):
+        return 0.5
+
+    assert parse("luck")([0, 1], [1.0, 0.0]) == 0.5
+    assert not parse("chance").greater_is_better
+    assert not parse("chance").takes_preferences
+    with pytest.raises(ParameterError, match="take the name 'map' from 'map'"):
+        _families.pairwise(aliases=("map",))(lambda y, scores, qid=None: 0.5)
 
 
 def test_presets_and_conventions_travel_with_the_name():

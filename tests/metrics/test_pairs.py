@@ -13,7 +13,7 @@ from strategies import problems
 
 
 @given(problem=problems())
-@settings(max_examples=300)
+@settings(max_examples=220)
 def test_equals_its_definition(problem):
     problem.options.pop("pairs", None)
     try:

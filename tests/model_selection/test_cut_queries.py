@@ -198,7 +198,3 @@ def test_a_part_of_the_rows_is_cut_where_a_query_lacks_some(seed, kind):
         each = metrics.ndcg(both, rng.random(part.size), per_query=True)
     assert np.isnan(each).tolist() == cut
     assert len(caught) == any(cut)
-
-
-def test_labels_of_nothing():
-    assert labels([], []).size == 0

@@ -15,20 +15,6 @@ from products import ProductsEngine
 
 pytestmark = pytest.mark.smoke
 
-PROBLEMS = {
-    "one query, real": dict(n_rows=400, n_features=6, n_queries=1, n_levels=None),
-    "queries, levels": dict(n_rows=400, n_features=6, n_queries=20, n_levels=4),
-    "two levels": dict(n_rows=300, n_features=3, n_queries=1, n_levels=2),
-    "more features than rows": dict(n_rows=30, n_features=60, n_queries=2, n_levels=None),
-}
-
-
-@pytest.fixture(params=PROBLEMS)
-def engine(request):
-    X, y, qid = make_ranking(**PROBLEMS[request.param])
-    with ProductsEngine(RankingData(X, y, qid)) as engine:
-        yield engine
-
 
 def objective_of(engine, alpha=1e-2, loss=None):
     return Objective(engine, loss or Hinge(), Ridge(alpha))
@@ -148,7 +134,7 @@ def test_planes_serve_every_alpha(engine):
 
 def test_idle_planes_are_forgotten_and_the_bound_stands(monkeypatch):
     X, y, qid = make_ranking(500, 20, 1, None, noise=3.0)
-    monkeypatch.setattr(method, "PATIENCE", 3)
+    monkeypatch.setattr(method, "MAX_IDLE", 3)
     with ProductsEngine(RankingData(X, y, qid)) as engine:
         solution = Bundle(tol=1e-7, max_iter=3000).minimise(objective_of(engine, 1e-3))
         assert len(solution.state.b) < solution.n_iter

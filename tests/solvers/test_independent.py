@@ -24,7 +24,7 @@ def solvers(loss, **limits):
     return [*every, Bundle(**limits, line_search=False)]
 
 
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", [*range(4), *(pytest.param(part, marks=pytest.mark.slow) for part in range(4, 10))])
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=lambda loss: loss.name)
 def test_no_certificate_is_false(loss, part):
     """On problems by chance: shapes, weights, graphs, pairs, kinds of X, offsets, small and large alpha."""

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from linrank import LinearRanker, ParameterError, RankingData
-from linrank.engines import LocalEngine
+from linrank import LinearRanker, ParameterError
 from linrank.losses import Hinge, SquaredHinge
 from linrank.objective import Objective
 from linrank.penalties import Ridge
@@ -12,11 +11,9 @@ from linrank.solvers import Newton, Status, Tron, tron
 from linrank.testing import make_ranking
 
 
-@pytest.fixture(params=[(400, 6, 1, None), (400, 6, 20, 4), (30, 60, 2, None)])
-def objective(request):
-    X, y, qid = make_ranking(*request.param)
-    with LocalEngine(RankingData(X, y, qid)) as engine:
-        yield Objective(engine, SquaredHinge(), Ridge(1e-3))
+@pytest.fixture
+def objective(engine):
+    return Objective(engine, SquaredHinge(), Ridge(1e-3))
 
 
 def test_same_optimum_as_newton(objective):

@@ -65,8 +65,11 @@ def check_proportions(drawn, share):
     """Chi-square over the pairs, the rare ones in one class."""
     total = sum(share.values())
     expected = np.array([DRAWS * weight / total for weight in share.values()])
-    place = {pair: k for k, pair in enumerate(share)}
-    seen = np.bincount([place[int(i), int(j)] for i, j in drawn], minlength=len(share))  # KeyError: not a pair at all
+    base = int(drawn.max()) + 1
+    times = np.bincount(drawn @ [base, 1])
+    place, seen = {pair: k for k, pair in enumerate(share)}, np.zeros(len(share))
+    for code in np.flatnonzero(times).tolist():
+        seen[place[divmod(code, base)]] = times[code]  # KeyError: not a pair at all
     rare = np.argsort(expected)
     rare = rare[: max(1, np.searchsorted(np.cumsum(expected[rare]), 20), int((expected < 8).sum()))]
     common = np.setdiff1d(np.arange(expected.size), rare)

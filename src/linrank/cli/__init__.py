@@ -66,7 +66,7 @@ def cli(debug: bool) -> None:
       linrank predict model.json test.txt --rank > run.txt
       linrank export model.json --to solr --verify test.txt
 
-    Data is SVMlight / LETOR text, CSV, TSV, Parquet or Arrow, by its ending; "-" is standard input. Results go to
+    Data is SVMlight / LETOR text or a table (CSV, Parquet, ...), by its ending; "-" is standard input. Results go to
     standard output, progress and messages to standard error. Exit codes: 0 fine, 1 failure, 2 wrong usage, 130
     interrupted.
     """

@@ -10,31 +10,34 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import NoPairsError
+from ..data.missing import pieces
 from ..data.queries import encode_queries
 from ..data.ranking_data import make_preferences
 from ..io import Dataset
 from ._report import size
 
 FEW_LEVELS = 8  # are listed one by one
-PIECE_ENTRIES = 1 << 20
-#: What training takes beside X, measured: about so many bytes a row, and so many d-vectors, or a d x d matrix if less.
+#: Memory of training beside X, measured: bytes a row, and d-vectors; a dense X takes two d x d matrices for Hessians.
 BYTES_PER_ROW, VECTORS = 150, 64
 
 
 @dataclass(frozen=True)
 class DataFacts:
-    """Counts of a file of data; `levels` maps each label to its rows, None where there are too many."""
+    """Counts of a file of data; `levels` maps each label to its rows, None where there are too many.
+
+    Pairs are None where a fit is to count them.
+    """
 
     rows: int
     features: int
     queries: int
-    queries_without_pairs: int
+    queries_without_pairs: int | None
     shortest_query: int
     median_query: float
     longest_query: int
     n_levels: int
     levels: dict[str, int] | None
-    pairs: int
+    pairs: int | None
     stored_values: int
     missing_values: int
     constant_columns: list[str]
@@ -47,14 +50,15 @@ class DataFacts:
     def lines(self) -> list[tuple[str, str]]:
         """For a table."""
         share = self.stored_values / max(1, self.rows * self.features)
+        counted = self.pairs is not None
         found = [
             ("rows", f"{self.rows:,}" + (f" ({self.skipped_lines:,} lines skipped)" if self.skipped_lines else "")),
             ("features", f"{self.features:,}" + (f", {share:.2%} of values stored" if share < 1 else "")),
             ("queries", f"{self.queries:,}, of {self.shortest_query:,} to {self.longest_query:,} rows "
                         f"(median {self.median_query:g})"),
-            ("without pairs", f"{self.queries_without_pairs:,}"),
+            *([("without pairs", f"{self.queries_without_pairs:,}")] if counted else []),
             ("levels", self._levels()),
-            ("pairs", f"{self.pairs:,}"),
+            *([("pairs", f"{self.pairs:,}")] if counted else []),
         ]  # fmt: skip
         if self.weighted:
             found.append(("row weights", "yes"))
@@ -73,14 +77,14 @@ class DataFacts:
         return f"{self.n_levels:,}: " + ", ".join(f"{level} ({n:,})" for level, n in self.levels.items())
 
 
-def describe(data: Dataset, preferences: Any = "full") -> DataFacts:
-    """Count."""
+def describe(data: Dataset, *, count_pairs: bool = True) -> DataFacts:
+    """Count; of pairs all those between levels, as preferences="full" has them, unless they are left to a fit."""
     m, d = data.X.shape
     query, ids = encode_queries(data.qid, m)
     sizes = np.bincount(query, minlength=ids.size)
     y = np.zeros(m) if data.y is None else data.y
     values, counts = np.unique(y, return_counts=True)
-    pairs, with_pairs = _pairs(data, preferences)
+    pairs, without_pairs = _pairs(data, ids.size) if count_pairs else (None, None)
     constant, missing = columns(data.X)
     names = data.feature_names or [str(j + 1) for j in range(d)]
     sparse = sp.issparse(data.X)
@@ -90,7 +94,7 @@ def describe(data: Dataset, preferences: Any = "full") -> DataFacts:
         rows=m,
         features=d,
         queries=ids.size,
-        queries_without_pairs=ids.size - with_pairs,
+        queries_without_pairs=without_pairs,
         shortest_query=int(sizes.min()),
         median_query=float(np.median(sizes)),
         longest_query=int(sizes.max()),
@@ -108,15 +112,15 @@ def describe(data: Dataset, preferences: Any = "full") -> DataFacts:
     )
 
 
-def _pairs(data: Dataset, preferences: Any) -> tuple[int, int]:
-    """Pairs, and queries that have any."""
+def _pairs(data: Dataset, n_queries: int) -> tuple[int, int]:
+    """Pairs, and queries that have none."""
     if data.y is None:
-        return 0, 0
+        return 0, n_queries
     try:
-        grades, _, p = make_preferences(data.n_rows, data.y, data.qid, data.sample_weight, preferences=preferences)
+        grades, _, p = make_preferences(data.n_rows, data.y, data.qid, data.sample_weight)
     except NoPairsError:
-        return 0, 0
-    return p.n_pairs, np.unique(grades.query[p.row]).size
+        return 0, n_queries
+    return p.n_pairs, n_queries - np.unique(grades.query[p.row]).size
 
 
 def columns(X: Any) -> tuple[NDArray[np.int64], int]:
@@ -130,9 +134,7 @@ def columns(X: Any) -> tuple[NDArray[np.int64], int]:
         implicit = np.bincount(X.indices, minlength=d) < m
         low[implicit], high[implicit] = np.minimum(low[implicit], 0), np.maximum(high[implicit], 0)
         return np.flatnonzero(high <= low), int(np.sum(~known))
-    step = max(1, PIECE_ENTRIES // max(1, d))
-    for start in range(0, m, step):
-        piece = X[start : start + step]
+    for _, piece in pieces(X):
         low, high = np.fmin(low, np.fmin.reduce(piece, axis=0)), np.fmax(high, np.fmax.reduce(piece, axis=0))
         missing += int(np.isnan(piece).sum())
     return np.flatnonzero(~(high > low)), missing

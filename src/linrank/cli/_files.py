@@ -15,12 +15,14 @@ import numpy as np
 from .._errors import DataError, ParameterError
 from .._files import replacing
 from .._typing import FloatArray
-from ..data.missing import replace_missing
 from ..engines.matrix import predict
-from ..io import Dataset, Model, format_of, has_side_files, iter_svmlight, read_model
+from ..io import Dataset, Model, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
+from ..io._options import ReadOptions
+from ..io._read import read_file
 from ..io._streams import name_of
-from ..io.read import read_file
+from ..io.formats import FORMATS, format_of
+from ..io.model import is_model as looks_like_a_model
 from ._options import Reading
 from ._terminal import echo, standard_output
 
@@ -29,7 +31,7 @@ CHUNK_BYTES = 1 << 24  # of features in memory at a time
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A model as commands use it: scores are computed here, without scikit-learn, which takes a second to import."""
+    """A model and the file it came from. It scores without scikit-learn, which takes a second to import."""
 
     path: str
     model: Model
@@ -60,8 +62,7 @@ class Loaded:
 
     def score(self, X: Any) -> FloatArray:
         """Scores of rows as a reader gives them: `predict` of a ranker, `decision_function` of a classifier."""
-        scores = predict(X if self.fill is None else replace_missing(X, self.fill), self.model.weights)
-        return scores + float(self.model.state["intercept_"][0]) if "intercept_" in self.model.state else scores
+        return predict(X, self.model.weights, self.model.fill, self.model.intercept)
 
 
 def read_data(
@@ -69,45 +70,47 @@ def read_data(
 ) -> Dataset:
     """All of a file, with labels if need be; the features are those of the model `like`, by name where both have names.
 
-    That there are no queries is told when nothing else is wrong: an error is one sentence.
+    The warning of missing queries comes last: where reading fails, the error stands alone.
     """
     data = _read(path, reading, missing, like)
     if labelled and data.y is None:
         raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
-    _tell_of_no_queries(path, reading, _told(), data)
+    _warn_of_no_queries(path, reading, _warned(), data)
     return data
 
 
 def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dataset:
-    table = (reading.format or format_of(path)) != "svmlight"
+    table = _is_table(path, reading)
     features = like.names if table and like is not None else None
-    query = reading.query if table else reading.query or None  # "" says of any file that it is one query
-    return read_file(
-        path,
-        reading.format,
+    query = reading.query if table else reading.query or None  # --query '' is for every format: all rows are one query
+    options = ReadOptions(
         Columns(reading.label, query, reading.id, reading.weight, features, reading.drop),
         missing,
         np.float32 if reading.float32 else np.float64,
         n_features=reading.n_features if like is None else like.n_features,
-        dense="auto",
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
     )
+    return read_file(path, reading.format, options)
 
 
-def _told() -> set[str]:
-    """The files of which this command has told already that they have no queries."""
+def _is_table(path: str, reading: Reading) -> bool:
+    return FORMATS[reading.format or format_of(path)].table
+
+
+def _warned() -> set[str]:
+    """The files without queries of which this run of the command has warned."""
     context = click.get_current_context(silent=True)
-    told: set[str] = set() if context is None else context.meta.setdefault("linrank.without_queries", set())
-    return told
+    warned: set[str] = set() if context is None else context.meta.setdefault("linrank.without_queries", set())
+    return warned
 
 
-def _tell_of_no_queries(path: str, reading: Reading, told: set[str], data: Dataset) -> None:
-    """Say, once a file, that it has no queries, unless the command line says so; and what was taken for features."""
-    if data.qid is not None or reading.query == "" or path in told:
+def _warn_of_no_queries(path: str, reading: Reading, warned: set[str], data: Dataset) -> None:
+    """Warn that a file has no queries: once, and not if --query '' was given. For a table, list its features."""
+    if data.qid is not None or reading.query == "" or path in warned:
         return
-    told.add(path)
+    warned.add(path)
     if data.feature_names is None:
         cure = "give each line a qid:"
     else:
@@ -116,21 +119,21 @@ def _tell_of_no_queries(path: str, reading: Reading, told: set[str], data: Datas
 
 
 def _option_of_query() -> str:
-    """What the command calls the option for the column of the query."""
+    """The name of this command's option for the query column."""
     context = click.get_current_context(silent=True)
     parameters = [] if context is None else context.command.params
     return next((parameter.opts[0] for parameter in parameters if parameter.name == "query"), "--query")
 
 
 def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = True) -> Iterator[Dataset]:
-    """A file in chunks, in bounded memory if it is SVMlight; a table, and what has files beside it, in one piece.
+    """A file in chunks, in bounded memory if it is SVMlight. A table is one chunk, and so is SVMlight with side files.
 
-    That there are no queries is told only where rows are taken `by_query`.
+    A warning of missing queries is given only if the command ranks or judges `by_query`.
     """
     if not by_query:
-        _told().add(path)
+        _warned().add(path)
     missing = "error" if like.fill is None else "keep"
-    if (reading.format or format_of(path)) != "svmlight" or has_side_files(path):
+    if _is_table(path, reading) or has_side_files(path):
         data = _read(path, reading, missing, like)
         if data.n_features != like.n_features:
             raise DataError(
@@ -138,17 +141,17 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
                 "name the columns as in training."
             )
         yield data
-        _tell_of_no_queries(path, reading, _told(), data)
+        _warn_of_no_queries(path, reading, _warned(), data)
         return
     yield from stream(path, reading, like.n_features, missing)
 
 
 def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:
     """An SVMlight file in chunks."""
-    if (reading.format or format_of(path)) != "svmlight":
+    if _is_table(path, reading):
         raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
     if path != "-":
-        open(path, "rb").close()  # or the count of features would wonder about what is not there
+        open(path, "rb").close()  # a file that does not exist is refused here, before its features are counted
     if n_features is None and path == "-":
         raise ParameterError("Standard input is read once: say how many features there are with --n-features.")
     chunks = iter_svmlight(
@@ -161,14 +164,14 @@ def stream(path: str, reading: Reading, n_features: int | None, missing: str = "
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
     )
-    return _telling(path, reading, _told(), chunks)  # found now: chunks may be read in a thread without a context
+    return _with_warning(path, reading, _warned(), chunks)  # _warned() now: a thread that reads has no click context
 
 
-def _telling(path: str, reading: Reading, told: set[str], chunks: Iterator[Dataset]) -> Iterator[Dataset]:
-    """The chunks; told of when the next one is asked for, as the first may be refused."""
+def _with_warning(path: str, reading: Reading, warned: set[str], chunks: Iterator[Dataset]) -> Iterator[Dataset]:
+    """The chunks; the warning of missing queries comes after the first, which may be refused with an error."""
     for chunk in chunks:
         yield chunk
-        _tell_of_no_queries(path, reading, told, chunk)
+        _warn_of_no_queries(path, reading, warned, chunk)
 
 
 def check_early(output: str | None, *inputs: str | None, as_json: bool = False) -> None:
@@ -203,9 +206,8 @@ def writing(path: str | None) -> Iterator[BinaryIO]:
 
 
 def is_model(path: str) -> bool:
-    """Whether a file is a model (of linrank, SVMrank or LIBLINEAR) rather than data, by its first bytes."""
-    if path == "-":
+    """Whether a file is a model rather than data, by its first bytes; a file with a table's ending is data."""
+    if path == "-" or FORMATS[format_of(path)].table:
         return False
     with open(path, "rb") as file:
-        head = file.read(64).lstrip()
-    return head.startswith((b"{", b"SVM-light Version", b"SVM-multiclass Version", b"SVM-struct", b"solver_type "))
+        return looks_like_a_model(file.read(64))

@@ -15,7 +15,8 @@ from .._typing import FloatArray
 from ..data.ranking_data import check_preferences
 from ..io import Dataset
 from ..metrics import Metric, parse
-from ..metrics._names import LISTWISE, OVER_PREFERENCES
+from ..metrics._families import FAMILIES
+from ..metrics._names import OVER_PREFERENCES
 from ..metrics._pairs import TIE_VALUE
 from ..metrics._rows import are_grades
 from ._files import Loaded, read_chunks
@@ -162,7 +163,8 @@ def _number(qid: NDArray[Any], numbers: dict[str, int]) -> NDArray[np.int64]:
 def checked(names: Iterable[str], judging: Judging) -> list[Metric]:
     """Metrics by their names, with the options that they take; --ties that none takes, or that clash, are refused."""
     found = [metric(name, judging) for name in names]
-    for known, of_pairs in ((OVER_PREFERENCES, True), (LISTWISE, False)):
+    lists = {name for name, family in FAMILIES.items() if not family.pairwise}
+    for known, of_pairs in ((OVER_PREFERENCES, True), (lists, False)):
         words = [word for word in judging.ties if (word in TIE_VALUE) == of_pairs]
         if len(words) > 1:
             raise click.UsageError(f"--ties {words[0]} and --ties {words[1]} contradict each other: leave one out.")
@@ -174,11 +176,12 @@ def checked(names: Iterable[str], judging: Judging) -> list[Metric]:
 def metric(name: str, judging: Judging) -> Metric:
     """A metric with the options that it takes."""
     found = parse(name, judging.preset)
+    family = FAMILIES[found.family]
     options: dict[str, Any] = {}
-    if judging.threshold is not None and (found.family in LISTWISE or found.family == "auc"):
+    if judging.threshold is not None and family.threshold:
         options["threshold"] = judging.threshold
-    words = [word for word in judging.ties if (word in TIE_VALUE) == found.pairwise]
-    if words and (found.family in LISTWISE or found.family in OVER_PREFERENCES):
+    words = [word for word in judging.ties if (word in TIE_VALUE) == family.pairwise]
+    if words and (family.over_preferences or not family.pairwise):
         options["ties"] = words[0]
     return parse(found, **options)
 

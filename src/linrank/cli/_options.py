@@ -1,9 +1,10 @@
-"""Options that commands share, gathered into values; nothing here imports more than click."""
+"""Options that commands share, gathered into values; nothing here imports more than click before it is needed."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,15 +17,51 @@ LOSSES = ("hinge", "squared_hinge", "logistic", "logistic_erfc")
 SOLVERS = ("bundle", "newton", "cg", "tron")
 RULES = ("sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos")
 SAMPLINGS = ("uniform", "balanced", "rejection")
-FORMATS = ("svmlight", "csv", "tsv", "parquet", "arrow")
 MISSING = ("error", "zero", "mean")
 PRESETS = ("trec", "sklearn", "xgboost", "lightgbm", "letor")
 TIES = ("half", "correct", "wrong", "average", "input", "docid", "threshold")  # of pairs, then of lists
-TARGETS = (
-    *("solr", "elasticsearch", "opensearch", "ranklib", "vespa", "onnx", "sql", "svmrank", "liblinear", "python"),
-)
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class OneOf(click.ParamType):  # type: ignore[type-arg]
+    """One of the names in a table of the library, which is imported when help or a value asks for it."""
+
+    name = "choice"
+
+    def __init__(self, module: str, table: str) -> None:
+        self._module, self._table = module, table
+
+    @property
+    def choice(self) -> click.Choice[str]:
+        """The names, in the table's order."""
+        return click.Choice(tuple(getattr(importlib.import_module(self._module, "linrank"), self._table)))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """The names, for help."""
+        return self.choice.get_metavar(param, ctx)
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """The names, where none was given."""
+        return self.choice.get_missing_message(param, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name itself, if it is known."""
+        return self.choice.convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Names that begin so."""
+        return self.choice.shell_complete(ctx, param, incomplete)
+
+
+class Listed(click.Option):
+    """An option whose help lists the names that it takes, where these are too many for a line."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and the names."""
+        assert isinstance(self.type, OneOf)
+        self.help = f"One of {', '.join(self.type.choice.choices)}."
+        return super().get_help_record(ctx)
 
 
 def gathered(name: str, kind: type[Any], *options: Decorator) -> Decorator:
@@ -68,7 +105,9 @@ def reading_options_with(query_option: str) -> Decorator:
 
 def _reading_options(query_option: str) -> tuple[Decorator, ...]:
     return (
-        click.option("--format", type=click.Choice(FORMATS), help="Format of the data, if its ending does not say."),
+        click.option(
+            "--format", type=OneOf(".io.formats", "FORMATS"), help="Format of the data, if its ending does not say."
+        ),
         click.option("--label", metavar="COLUMN", help="Column of the label (tables); '' for none."),
         click.option(query_option, "query", metavar="COLUMN", help="Column of the query (tables); '' for none."),
         click.option("--id", metavar="COLUMN", help="Column of the document's id (tables); '' for none."),
@@ -79,7 +118,7 @@ def _reading_options(query_option: str) -> tuple[Decorator, ...]:
         click.option("--n-features", type=click.IntRange(1), help="Number of features, if the data does not show all."),
         click.option("--float32", is_flag=True, help="Keep features in single precision: half the memory."),
         click.option("-j", "--jobs", type=int, metavar="N", help="Threads; -1 is all of them.  [default: 1]"),
-    )
+    )  # fmt: skip
 
 
 reading_options = reading_options_with("--query")

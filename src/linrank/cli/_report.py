@@ -76,7 +76,7 @@ def show_facts(out: Console, title: str, facts: Iterable[tuple[str, str]]) -> No
 
 
 def understood(description: Sequence[str]) -> list[tuple[str, str]]:
-    """How a file was read, as a fact; that no query was found has been told on standard error."""
+    """How a file was read, as a fact; the long words of missing queries are left to the warning on standard error."""
     words = ["query: none" if text.startswith(NONE_FOUND) else text for text in description]
     return [("read as", "; ".join(words))] if words else []
 

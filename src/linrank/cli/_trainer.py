@@ -11,7 +11,7 @@ import numpy as np
 from ..defaults import ALL_IN_ORDER, ALMOST_ALL
 from ..io import Dataset
 from ..io._document import dumps
-from ..io._model import FACTS, Model
+from ..io._model import Model
 from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
@@ -24,22 +24,24 @@ NOT_STREAM = ("n_steps", "early_stopping", "validation_fraction", "pairs", "quer
 
 
 def reading_policy(parameters: dict[str, Any]) -> str:
-    """Whether a reader keeps NaN."""
+    """What a reader does with NaN: it is kept if the ranker replaces it, otherwise an error."""
     return "error" if parameters.get("missing", "error") == "error" else "keep"
 
 
 def read_training_data(path: str, reading: Reading, parameters: dict[str, Any], pairs: bool = False) -> Dataset:
-    """All of a file; NaN is told at its line unless the ranker has a place for it."""
+    """All of a file; NaN is an error that names its line, unless the ranker replaces it."""
     return read_data(path, reading, missing=reading_policy(parameters), labelled=not pairs)
 
 
-def write_model(ranker: Any, names: list[str] | None, output: str) -> None:
+def write_model(ranker: Any, names: list[str] | None, output: str) -> Model:
     """Write the model, with the names of its features."""
     ranker.set_params(verbose=0)
     if names is not None:
         ranker.feature_names_in_ = np.array(names, dtype=object)
+    model = Model.of(ranker)
     with writing(output) as out:
-        out.write(dumps(Model.of(ranker)))
+        out.write(dumps(model))
+    return model
 
 
 class Trainer:
@@ -129,27 +131,14 @@ class Trainer:
         if self.checkpoint is not None:
             self.checkpoint.unlink(missing_ok=True)
 
-    def loaded(self, ranker: Any) -> Loaded:
-        """The ranker as if read from a file."""
-        return Loaded("the model", Model.of(ranker))
-
-    def facts(self, ranker: Any) -> dict[str, Any]:
-        """What a model file says of the training."""
-        facts = {name: getattr(ranker, attribute, None) for name, attribute in FACTS.items()}
-        about = {
-            "estimator": type(ranker).__name__,
-            "loss": ranker.loss,
-            "features": ranker.coef_.size,
-        }
-        return {**about, **facts, "non_zero_weights": int(np.count_nonzero(ranker.coef_))}
-
     def lines(self, ranker: Any) -> list[tuple[str, str]]:
-        """The same for a table."""
+        """What is known of the fit, for a table."""
         unit = "steps" if self.sgd else "iterations"
+        without = ranker._queries_without_pairs
         alpha = f"{ranker.alpha_:.3g}" + (" (auto)" if ranker.alpha == "auto" else "")
         found = [
             ("trained", f"{ranker.loss} loss, alpha {alpha}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
-            ("pairs", f"{ranker.n_pairs_:,}"),
+            ("pairs", f"{ranker.n_pairs_:,}" + (f", none in {without:,} of the queries" if without else "")),
         ]
         if np.isfinite(ranker.objective_):
             found.append(("objective", f"{ranker.objective_:.6f}"))

@@ -1,4 +1,4 @@
-"""From options to a fitted ranker."""
+"""Options and their files as parameters of rankers: preferences, pairs, weights of queries."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def read_pairs(path: str, n_rows: int) -> FloatArray:
 def read_query_weights(path: str, data: Dataset) -> dict[Any, float]:
     """Weights of queries: an id and a number in each line; queries that are not named weigh 1.
 
-    A file may weigh queries that the data does not hold, as it may be of a larger set; that is told.
+    A file may weigh queries that the data does not hold, as it may be of a larger set: a warning is logged.
     """
     if data.qid is None:
         raise DataError(f"{path} weighs queries, but the data has none: leave out --query-weights.")

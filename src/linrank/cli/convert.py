@@ -14,15 +14,16 @@ from ._options import Reading, reading_options
 def convert(source: str, target: str, reading: Reading) -> None:
     """Convert data between formats, or a model of SVMrank or LIBLINEAR to one of linrank.
 
-    The ending of TARGET says the format: .parquet, .csv, .tsv; everything else is SVMlight, packed if it ends in .gz or
-    .zst; "-" is SVMlight on standard output. Numbers keep every digit.
+    The ending of TARGET says the format: those of tables, as .csv and .parquet are, or else SVMlight; text is packed if
+    it ends in .gz or .zst; "-" is SVMlight on standard output. Numbers keep every digit.
 
     \b
       linrank convert train.csv train.txt.gz --query srch_id
       linrank convert train.txt train.parquet
       linrank convert svmrank_model.dat model.json
     """
-    from ..io import format_of, save, write_csv, write_parquet, write_svmlight
+    from ..io import save
+    from ..io.formats import FORMATS, format_of
     from ..io.write import svmlight_text
     from ._files import Loaded, is_model, read_data, writing
 
@@ -32,16 +33,13 @@ def convert(source: str, target: str, reading: Reading) -> None:
         save(Loaded.of(source).ranker(), target)
         return
     data = read_data(source, reading)
-    kind = format_of(target)
     if target == "-":
         with writing(None) as out:
             for text in svmlight_text(data):
                 out.write(text)
-    elif kind in ("csv", "tsv"):
-        write_csv(target, data, separator="," if kind == "csv" else "\t")
-    elif kind == "parquet":
-        write_parquet(target, data)
-    elif kind == "arrow":
-        raise click.UsageError(f"{target!r}: Arrow files are read, not written; use .parquet.")
-    else:
-        write_svmlight(target, data)
+        return
+    name = format_of(target)
+    write = FORMATS[name].write
+    if write is None:
+        raise click.UsageError(f"{target!r}: {name} files are read, not written; use .parquet.")
+    write(target, data)

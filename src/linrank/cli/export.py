@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import TARGETS, Reading, json_option, reading_options
+from ._options import Listed, OneOf, Reading, json_option, reading_options
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model")
-@click.option("--to", "target", required=True, type=click.Choice(TARGETS), metavar="TARGET", help="See above.")
+@click.option("--to", "target", cls=Listed, required=True, type=OneOf(".export._targets", "TARGETS"), metavar="TARGET")
 @click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
 @click.option(
     "--verify", metavar="DATA", help="Score this file by the export too, read back independently, and compare."
@@ -55,8 +55,7 @@ def export(
 ) -> None:
     """Write a model for another system.
 
-    Targets: solr, elasticsearch (and opensearch), ranklib, vespa, onnx, sql, svmrank, liblinear, python. With --json a
-    report on the verification goes to standard output, so the export itself needs -o.
+    With --json a report on the verification goes to standard output, so the export itself needs -o.
 
     \b
       linrank export model.json --to solr --features features.json -o solr.json
@@ -87,7 +86,7 @@ def export(
         out.write(text)
     if found is not None:
         _warn(target, way, found)
-    _tell(target, function, added, found, as_json, output)
+    _report_verification(target, function, added, found, as_json, output)
 
 
 def _check_outputs(target: str, output: str | None, features: str | None, as_json: bool) -> None:
@@ -140,7 +139,7 @@ def _warn(target: str, way: Target, found: Verification) -> None:
         echo(f"Warning: {words} serves them: a missing value counts 0 there until the means above are set.", err=True)
 
 
-def _tell(
+def _report_verification(
     target: str, function: LinearFunction, offset: float, found: Verification | None, as_json: bool, output: str | None
 ) -> None:
     from . import _report

@@ -27,6 +27,7 @@ from ._options import (
 
 if TYPE_CHECKING:
     from ..io import Dataset
+    from ._files import Loaded
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ source_options = gathered(
                  "rows counted from 1. They add to those of the labels."),
     click.option("--query-weights", metavar="FILE", help="A query's id and its weight in each line; others weigh 1."),
     click.option("--start", metavar="MODEL", help="Start from the weights of a model."),
-    click.option("--scale-from", metavar="MODEL", help="Divide columns as in a model, of a sample perhaps (sgd)."),
+    click.option("--scale-from", metavar="MODEL", help="Divide columns by the numbers that a model used (sgd)."),
     click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
     click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
     click.option("--checkpoint", metavar="FILE", help="Keep a stream's state here, and go on from it if it exists."),
@@ -129,15 +130,18 @@ def train(
       linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
 
-    A stream's columns are not scaled unless --scale-from names a model, say of a sample, to scale them as in.
+    The columns of a stream are not scaled. With --scale-from they are divided as in another model, trained on a sample,
+    say.
     """
+    import numpy as np
+
     from . import _report
-    from ._files import check_early
+    from ._files import Loaded, check_early
     from ._judge import OF_GRADES, checked
     from ._trainer import Trainer, write_model
 
     check_early(output, data, valid, as_json=as_json)
-    checked(judging.metric or OF_GRADES, judging)  # a name that is not known is told now
+    checked(judging.metric or OF_GRADES, judging)  # an unknown name is refused before training
     check_early(source.checkpoint)
     if source.checkpoint is not None and os.path.realpath(source.checkpoint) == os.path.realpath(output):
         raise click.UsageError("--checkpoint and -o name the same file: the model would be lost with the checkpoint.")
@@ -149,38 +153,40 @@ def train(
         report["data"] |= facts
     else:
         rows = trainer.read(data)
-        report["data"] |= _describe(rows, trainer, None if as_json else out, data)
+        report["data"] |= _describe(rows, None if as_json else out, data)
         ranker = trainer.fit(rows)
+        report["data"] |= {"pairs": ranker.n_pairs_, "queries_without_pairs": ranker._queries_without_pairs}
         if valid is None and (doubts := trainer.doubts(ranker, rows)) is not None:
             logging.getLogger("linrank").warning(doubts)
-    write_model(ranker, trainer.names, output)
+    model = write_model(ranker, trainer.names, output)
     trainer.drop_checkpoint()
-    report["model"] = {"path": output, **trainer.facts(ranker)}
+    non_zero = int(np.count_nonzero(model.weights))
+    report["model"] = {"path": output, "estimator": model.estimator, **model.training, "non_zero_weights": non_zero}
     if not as_json:
         _report.show_facts(out, output, trainer.lines(ranker))
     if valid is not None:
-        report["validation"] = _validate(ranker, valid, trainer, judging, None if as_json else out)
+        report["validation"] = _validate(Loaded("the model", model), valid, reading, judging, None if as_json else out)
     if as_json:
         _report.print_json(report)
 
 
-def _describe(rows: Dataset, trainer: Any, out: Any, path: str) -> dict[str, Any]:
-    """What the data holds; shown on `out` if there is one."""
+def _describe(rows: Dataset, out: Any, path: str) -> dict[str, Any]:
+    """What the data holds but its pairs, which the fit counts; shown on `out` if there is one."""
     from . import _describe as describer
     from . import _report
 
-    facts = describer.describe(rows, trainer.parameters.get("preferences", "full"))
+    facts = describer.describe(rows, count_pairs=False)
     if out is not None:
         _report.show_facts(out, path, [*_report.understood(rows.description), *facts.lines()])
     return {"read_as": list(rows.description), **_report.plain(facts)}
 
 
-def _validate(ranker: Any, path: str, trainer: Any, judging: Judging, out: Any) -> dict[str, Any]:
+def _validate(loaded: Loaded, path: str, reading: Reading, judging: Judging, out: Any) -> dict[str, Any]:
     """The model's metrics on other data; shown on `out` if there is one."""
     from . import _report
     from ._judge import judge
 
-    judged = judge(trainer.loaded(ranker), path, trainer.reading, judging)
+    judged = judge(loaded, path, reading, judging)
     if out is not None:
         _report.show_facts(out, judged.title(path), judged.lines())
     return {"path": path, **judged.facts()}

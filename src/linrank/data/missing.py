@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._typing import FloatArray
 from .checks import check_choice, check_features
 
 MISSING = ("error", "zero", "mean")
-PIECE_ENTRIES = 1 << 20  # looked at in one go: no second matrix in memory
+PIECE_ENTRIES = 1 << 20  # of X in a piece: no second matrix in memory
 
 
 def learn_missing(X: Any, policy: str) -> tuple[Any, FloatArray | None]:
@@ -37,7 +38,7 @@ def fill_missing(X: Any, fill: FloatArray | None) -> Any:
 
 
 def replace_missing(X: Any, fill: FloatArray) -> Any:
-    """The same for X that was checked before."""
+    """`fill_missing` of X that was checked before, NaN allowed."""
     if sp.issparse(X):
         nan = np.flatnonzero(np.isnan(X.data))
         if nan.size:
@@ -45,7 +46,7 @@ def replace_missing(X: Any, fill: FloatArray) -> Any:
             X.data[nan] = fill[X.indices[nan]]
         return X
     original = X
-    for start, piece in _pieces(original):
+    for start, piece in pieces(original):
         row, column = np.nonzero(np.isnan(piece))
         if row.size:
             X = original.copy() if X is original else X
@@ -60,14 +61,15 @@ def _means(X: Any) -> FloatArray:
         count = n_rows - np.bincount(X.indices[~known], minlength=n_features)
         share = X.data[known] / np.maximum(count, 1)[X.indices[known]]  # divided first: the sum cannot overflow
         return np.bincount(X.indices[known], share, minlength=n_features).astype(np.float64)
-    count = n_rows - sum(np.isnan(piece).sum(axis=0) for _, piece in _pieces(X))
+    count = n_rows - sum(np.isnan(piece).sum(axis=0) for _, piece in pieces(X))
     mean = np.zeros(n_features)
-    for _, piece in _pieces(X):
+    for _, piece in pieces(X):
         mean += np.nansum(piece / np.maximum(count, 1), axis=0, dtype=np.float64)
     return mean
 
 
-def _pieces(X: Any) -> Any:
+def pieces(X: Any) -> Iterator[tuple[int, Any]]:
+    """X in pieces of rows, each with the number of its first row."""
     step = max(1, PIECE_ENTRIES // max(1, X.shape[1]))
     for start in range(0, X.shape[0], step):
         yield start, X[start : start + step]

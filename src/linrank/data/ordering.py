@@ -31,8 +31,8 @@ class Ordered(NamedTuple):
     ptr: NDArray[np.int64]  # query q is ptr[q]:ptr[q + 1]
 
 
-def begins(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where each run of equal values begins."""
+def run_starts(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether a run of equal values starts at each place."""
     new = np.ones(values.size, dtype=bool)
     new[1:] = values[1:] != values[:-1]
     return new

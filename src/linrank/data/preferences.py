@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .._typing import FloatArray, IntArray
 from ..kernels.pairs import pair_weights
 from ..kernels.parts import restrict_rankings
-from .ordering import begins, stable_order
+from .ordering import run_starts, stable_order
 from .rankings import Preferences, pointers
 
 #: Members in a block of work: large enough that starting a task costs nothing beside it.
@@ -166,7 +166,7 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     if np.any(key[1:] < key[:-1]):
         order = stable_order(key)
         member, key = member[order], key[order]
-    start = np.flatnonzero(begins(key))  # of each (query, level)
+    start = np.flatnonzero(run_starts(key))  # of each (query, level)
     end = np.r_[start[1:], key.size].astype(np.int64)
     query = key[start] // n_levels
     if isinstance(preferences, Graph):
@@ -175,7 +175,7 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     if preferences == "chain":
         lower = np.flatnonzero(query[1:] == query[:-1])
         return _from_edges(member, grades.v, start, end, lower, lower + 1, query[lower])
-    first = np.flatnonzero(begins(query))
+    first = np.flatnonzero(run_starts(query))
     n_levels_of = np.diff(np.r_[first, query.size])
     return _select(member, grades.v, start, end, query[first], first, n_levels_of)
 
@@ -360,9 +360,9 @@ def _finish(rankings: _Rankings) -> Preferences:
 
 def _blocks(rankings: _Rankings) -> NDArray[np.int64]:
     """Cuts between queries, about BLOCK_MEMBERS members apart."""
-    first = np.flatnonzero(begins(rankings.query))
+    first = np.flatnonzero(run_starts(rankings.query))
     number = rankings.ranking_ptr[first] // BLOCK_MEMBERS
-    cuts = first[begins(number)]
+    cuts = first[run_starts(number)]
     return np.r_[cuts, rankings.u.size].astype(np.int64)
 
 

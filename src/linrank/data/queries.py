@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._errors import DataError
 from .._typing import FloatArray
 from .checks import check_weights, refuse_masked
-from .ordering import begins
+from .ordering import run_starts
 
 
 def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -33,7 +33,7 @@ def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple
     elif q.dtype.kind not in "biuUSMm":
         raise DataError(f"qid of type {q.dtype} cannot name queries: give integers or strings.")
     # Rows of a query mostly stand together: only where one begins must its id be sorted.
-    new = begins(q)
+    new = run_starts(q)
     ids, query = np.unique(q[new], return_inverse=True)  # of objects too: they are all strings or all integers
     return query.astype(np.int64, copy=False)[np.cumsum(new) - 1], ids
 

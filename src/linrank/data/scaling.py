@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._typing import FloatArray
-from .ordering import begins, group_rows
+from .ordering import group_rows, run_starts
 
 METHODS = ("minmax", "standard")
 
@@ -59,7 +59,7 @@ def _measure_sparse(X: Any, query: NDArray[np.int64], n_queries: int, method: st
     cell = np.repeat(query, np.diff(X.indptr)) * d + X.indices
     order = np.argsort(cell, kind="stable")
     values, cells = X.data[order].astype(np.float64), cell[order]
-    start = np.flatnonzero(begins(cells))
+    start = np.flatnonzero(run_starts(cells))
     where, stored = cells[start], np.diff(np.r_[start, cells.size])
     low, high, mean, square = np.zeros((4, n_queries * d))
     n = np.bincount(query, minlength=n_queries)[where // d]

@@ -27,29 +27,31 @@ class Tuning:
     It prints measured and modelled costs of both halves.
     """
 
-    call: float = 9000.0  # whatever is asked, before it begins: all that a small fit takes
-    entry: float = 0.044  # of X, multiplied twice,
-    held_byte: float = 0.02  # and a byte of it that is read from a cache,
+    call: float = 19_000.0  # whatever is asked, before it begins: all that a small fit takes
+    entry: float = 0.041  # of X, multiplied twice,
+    held_byte: float = 0.016  # and a byte of it that is read from a cache,
     byte: float = 0.051  # or from memory: all of an X larger than
-    cache: float = 93e6  # so many bytes
-    member: float = 11.0  # of a product: gathered, scattered
-    pair: float = 0.1  # of short rankings, in a product
-    long: float = 11.0  # a member of a long ranking of few levels and a term, in a product,
-    long_tree: float = 12.0  # or of many levels
-    exponential: float = 5.0  # what a member takes longer with a loss that is not made of steps
-    listed: float = 6.4  # a member, for the list of active pairs,
-    looked_at: float = 0.45  # and a pair
-    active_pair: float = 21.0
-    pair_entry: float = 1.3  # a feature of an active pair: its difference,
-    strided: float = 1.2  # of rows in F order
+    cache: float = 75e6  # so many bytes
+    member: float = 8.9  # of a product: gathered, scattered
+    pair: float = 0.12  # of short rankings, in a product
+    long: float = 9.3  # a member of a long ranking of few levels and a term, in a product,
+    long_tree: float = 19.0  # or of many levels
+    exponential: float = 6.2  # what a member takes longer with a loss that is not made of steps
+    listed: float = 4.6  # a member, for the list of active pairs,
+    looked_at: float = 0.46  # and a pair
+    active_pair: float = 16.0
+    pair_entry: float = 0.86  # a feature of an active pair: its difference,
+    apart: float = (
+        2.9  # a row of an active pair that stands anywhere in an X larger than a cache, or in F order a feature
+    )
     pair_square: float = 0.018  # a product of two features, of an active pair,
     square: float = 0.032  # and of a member in a sweep
-    swept_term: float = 50.0  # a member and a term: counted
-    swept_double: float = 9.8  # a member, for every doubling of its ranking
-    swept_entry: float = 0.21  # a feature of a member and a level of the tree
-    missed: float = 24.0  # a member and a level of the tree that is not in the cache,
-    missed_entry: float = 0.39  # and a feature
-    matrix: float = 2.2  # an entry of the Hessian, added up and transposed
+    swept_term: float = 43.0  # a member and a term: counted
+    swept_double: float = 5.8  # a member, for every doubling of its ranking
+    swept_entry: float = 0.18  # a feature of a member and a level of the tree
+    missed: float = 56.0  # a member and a level of the tree that is not in the cache,
+    missed_entry: float = 0.26  # and a feature
+    matrix: float = 1.8  # an entry of the Hessian, added up and transposed
 
 
 class WorkSums(NamedTuple):
@@ -89,6 +91,14 @@ class Shape:
         read = 8 * X.size if X.flags.f_contiguous else X.nbytes  # by columns, the rows' sums are read as well
         return t.entry * X.size + (1.0 - beyond) * t.held_byte * X.nbytes + beyond * t.byte * read
 
+    @cached_property
+    def apart(self) -> float:
+        """Far places that the rows of an explicit pair are read from: one a row, or, in F order, a feature."""
+        X = self.data.X
+        explicit = self.data.preferences.longest == 2
+        places = self.d if X.flags.f_contiguous else 1
+        return 2 * places * max(0.0, 1.0 - SECOND_CACHE / max(X.nbytes, 1)) if explicit else 0.0
+
     def sums(self, steps: bool) -> WorkSums:
         """Sums over the rankings, for losses made of steps or for others."""
         p, t = self.data.preferences, active.TUNING
@@ -112,8 +122,7 @@ class Shape:
         """A Hessian by the differences of pairs."""
         t, d = self.tuning, self.d
         listed = t.listed * self.members + t.looked_at * looked_at
-        entry = t.strided if self.data.X.flags.f_contiguous else t.pair_entry
-        pair = t.active_pair + entry * d + t.pair_square * d * d
+        pair = t.active_pair + t.pair_entry * d + t.pair_square * d * d + t.apart * self.apart
         return t.call + listed + active_pairs * pair + t.matrix * d * d
 
     def by_sweep(self, terms: int) -> float:

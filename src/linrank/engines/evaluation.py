@@ -72,7 +72,7 @@ class LocalEvaluation:
 
     def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X v; not exact: by X in float32."""
-        matrix, v = self.engine.matrix if exact else self.engine.rounded(), self.engine.checked(v)
+        matrix, v = self.engine.matrix if exact else self.engine.in_float32(), self.engine.checked(v)
         w = v if scale is None else v / self.engine.checked(scale)
         return self._back(matrix, self.engine.dot(matrix, w), scale)
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from .._errors import DataError, LinrankError, overflow_ignored
 from .._once import cached_property
-from .._threads import count_threads, give_up_if_stopped, one_blas_thread
+from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt
 from .._typing import FloatArray
 from .._work import WorkPool
 from ..data.parts import draw
@@ -50,7 +50,7 @@ class LocalEngine:
         self._pool: ThreadPoolExecutor | None = None
         self._open = threading.Event()  # closed after an interruption: threads take no further block
         self._open.set()
-        self._rounded: Matrix | None = None
+        self._float32: Matrix | None = None
         self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.n_members <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
@@ -72,7 +72,7 @@ class LocalEngine:
             if self._pool is not None:
                 self._pool.shutdown(wait=False, cancel_futures=True)
                 self._pool = None
-            self._rounded, self.work = None, WorkPool()
+            self._float32, self.work = None, WorkPool()
             one_blas_thread.leave(self)
         except BaseException:  # an interrupt: it may have come in the middle of leaving
             one_blas_thread.leave(self)
@@ -108,8 +108,12 @@ class LocalEngine:
                 while self._open.is_set() and (k := next(numbers)) < len(todo):
                     answers[k] = function(todo[k])
 
-        for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
-            future.result()
+        try:
+            for future in [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)))]:
+                future.result()
+        except RuntimeError as error:
+            raise_interrupt(error)
+            raise
         self._refuse_if_left()  # then some blocks have no answer
         return answers
 
@@ -143,7 +147,7 @@ class LocalEngine:
     def scores(self, w: FloatArray) -> LocalScores:
         """X w."""
         w = self.checked(w)
-        if not np.any(w):
+        if not w.any():
             return LocalScores(np.zeros(self.data.preferences.n_members))
         return LocalScores(self.dot(self.matrix, w))
 
@@ -203,11 +207,11 @@ class LocalEngine:
         """A power of 2 near N, or 1: sums over pairs are divided by it, exactly, while they are multiplied by X."""
         return float(2.0 ** max(np.frexp(self.data.preferences.total)[1], 0))
 
-    def rounded(self) -> Matrix:
+    def in_float32(self) -> Matrix:
         """X in float32, made once, where its products are faster; else X itself."""
-        if self._rounded is None:
-            self._rounded = self.matrix.rounded() or self.matrix
-        return self._rounded
+        if self._float32 is None:
+            self._float32 = self.matrix.in_float32() or self.matrix
+        return self._float32
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """Some whole queries."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._errors import DataError
 from .._typing import FloatArray
+from ..data.missing import replace_missing
 from ..data.ranking_data import RankingData
 from ..kernels import products
 from ..kernels import scores as row_scores
@@ -23,7 +24,7 @@ BLOCK_ENTRIES = 1 << 19  # entries of X in a block of work
 PIECE_ENTRIES = 1 << 14  # entries widened to float64 at a time: they stay in the cache
 MAX_BLOCKS = 64
 STREAMED_BYTES, STREAMED_COLUMNS = 1 << 24, 32  # from here on kernels read float64 rows from memory faster than BLAS
-ROUNDED_ENTRIES = 1 << 17  # of a sparse matrix that is worth a copy in float32: with fewer, all lie in the cache
+FLOAT32_ENTRIES = 1 << 17  # of a sparse matrix that is worth a copy in float32: with fewer, all lie in the cache
 
 
 class Matrix(ABC):
@@ -41,7 +42,7 @@ class Matrix(ABC):
         """First row of a block, and the row after its last."""
         return int(self.cuts[block]), int(self.cuts[block + 1])
 
-    def rounded(self) -> Matrix | None:
+    def in_float32(self) -> Matrix | None:
         """The matrix in float32, whose products are faster; None where they are not."""
         return None
 
@@ -171,9 +172,9 @@ class SparseMatrix(Matrix):
         self.cuts = np.searchsorted(indptr, wanted).astype(np.int64)
         self.cuts[0], self.cuts[-1] = 0, shape[0]
 
-    def rounded(self) -> SparseMatrix | None:
+    def in_float32(self) -> SparseMatrix | None:
         """A float32 copy, its indices as short as can be; None where that loses more than digits or gains nothing."""
-        if self.data.dtype != np.float64 or self.data.size < ROUNDED_ENTRIES:
+        if self.data.dtype != np.float64 or self.data.size < FLOAT32_ENTRIES:
             return None
         data = np.empty(self.data.size, dtype=np.float32)
         if not products.round_entries(self.data, data):
@@ -220,13 +221,16 @@ class SparseMatrix(Matrix):
         return float(products.csr_largest_square(self.data, self.indices, self.indptr, unit, *self.rows(block)))
 
 
-def predict(X: Any, w: FloatArray) -> FloatArray:
-    """Scores X w of validated features; each depends on its row alone."""
+def predict(X: Any, w: FloatArray, fill: FloatArray | None = None, intercept: float | None = None) -> FloatArray:
+    """Scores X w [+ intercept] of validated features, NaN replaced by its column's `fill`; each by its row alone."""
     if X.shape[1] != w.size:
         raise DataError(f"X has {X.shape[1]} features, but the model has {w.size}: give the features it was fitted to.")
+    if fill is not None:
+        X = replace_missing(X, fill)
     if sp.issparse(X) and not X.has_sorted_indices:  # sums are taken in the order of the columns
         X = X.sorted_indices()
-    return as_matrix(X).predict(w)
+    scores = as_matrix(X).predict(w)
+    return scores if intercept is None else scores + intercept
 
 
 def score_rows(data: RankingData, w: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._errors import DataError, overflow_ignored
 from .._once import cached_property
-from .._threads import give_up_if_stopped, one_blas_thread
+from .._threads import give_up_if_stopped, one_blas_thread, raise_interrupt
 from .._typing import FloatArray
 from ..data.parts import within_limit
 from ..data.ranking_data import RankingData
@@ -86,9 +86,13 @@ class SumEngine:
             with overflow_ignored():  # a thread does not inherit it
                 return ask(k)
 
-        futures = [self._pool.submit(quietly, k) for k in numbers]
-        wait(futures)
-        return [future.result() for future in futures]
+        try:
+            futures = [self._pool.submit(quietly, k) for k in numbers]
+            wait(futures)
+            return [future.result() for future in futures]
+        except RuntimeError as error:
+            raise_interrupt(error)
+            raise
 
     @cached_property
     def facts(self) -> Facts:

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError
-from .._text import printable
+from .._text import printable, repeated
 from .._typing import FloatArray
 
 SHOWN = 8  # means that a warning lists
@@ -43,6 +42,10 @@ class LinearFunction:
     @classmethod
     def of(cls, estimator: Any, offset: float = 0.0) -> LinearFunction:
         """The function that a fitted ranker computes, or the decision function of an AUCClassifier."""
+        from sklearn.utils.validation import (
+            check_is_fitted,  # not at the top: `linrank export --help` needs names alone
+        )
+
         check_is_fitted(estimator)
         ranker = getattr(estimator, "ranker_", estimator)
         weights = np.array(ranker.coef_, dtype=np.float64)
@@ -58,7 +61,6 @@ class LinearFunction:
                 raise ParameterError(f"The feature {name!r} is not text, so it is not exported: rename it.")
         function = cls(weights, tuple(names), ranker.fill_, own + float(offset))
         refuse_repeated(function.names, "the features")
-        refuse_halves(function.names)
         return function
 
     def __call__(self, X: Any) -> FloatArray:
@@ -86,7 +88,7 @@ class LinearFunction:
         return replace(self, weights=weights, names=(*self.names, name), fill=fill, offset=0.0)
 
     def warn_of_fill(self, target: str, cure: str) -> None:
-        """Say that a target takes missing values for 0 where the ranker puts something else there, and what."""
+        """Warn that a target takes missing values for 0, if the ranker replaces them by others, and list these."""
         if self.fill is None:
             return
         matter = np.flatnonzero(self.fill * self.weights)
@@ -99,21 +101,9 @@ class LinearFunction:
 
 def refuse_repeated(names: Sequence[str], what: str) -> None:
     """Refuse names that do not tell features apart."""
-    if len(set(names)) < len(names):
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    twice = repeated(names)
+    if twice is not None:
         raise ParameterError(f"Two of {what} are named {twice!r}: rename one of them.")
-
-
-def refuse_halves(names: Sequence[str]) -> None:
-    """Refuse names that no file can hold."""
-    for name in names:
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise ParameterError(
-                f"The name {name!r} holds half of a surrogate pair, which is no character: rename that feature."
-            ) from None
 
 
 def check_name(name: str, pattern: str, target: str, cure: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._errors import ParameterError
-from ..data.checks import check_choice
 
 #: The feature that holds the offset where a target has no place for it.
 OFFSET = "linrank_offset"
@@ -39,6 +38,8 @@ class Options:
     defaults: bool = False
 
     def __post_init__(self) -> None:
+        from ..data.checks import check_choice  # not at the top: `linrank export --help` needs the targets' names alone
+
         for name in ("model", "store", "table", "column"):
             value = getattr(self, name)
             if not isinstance(value, str) or not value or "\0" in value:

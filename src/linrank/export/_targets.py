@@ -1,69 +1,19 @@
-"""The table of targets."""
+"""The table of targets, by the names that `linrank export --to` takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
-from .._typing import FloatArray
-from . import (
-    elasticsearch,
-    liblinear,
-    onnx,
-    python,
-    ranklib,
-    solr,
-    sql,
-    svmrank,
-    vespa,
-)
-from ._function import LinearFunction
-from ._options import Options
-
-SINGLE, DOUBLE = 2.0**-24, 2.0**-53
-
-
-@dataclass(frozen=True)
-class Target:
-    """A system to export to.
-
-    Attributes
-    ----------
-    write : function of (LinearFunction, Options) to bytes
-        Pure: the same function and options give the same bytes.
-    score : function of (bytes, names, X) to scores
-        An independent reading of what was written, as the target itself would compute; NaN in X is a missing value.
-    rounding : float
-        Half an ulp, relative, of the numbers that the target computes with.
-    refuses_negative : bool
-        Whether its scores must not be negative: Lucene's must not.
-    fills : bool
-        Whether what takes the place of missing values is part of the export.
-    """
-
-    write: Callable[[LinearFunction, Options], bytes]
-    score: Callable[[bytes, Sequence[str], FloatArray], FloatArray]
-    rounding: float = DOUBLE
-    refuses_negative: bool = False
-    fills: bool = False
-
-    @property
-    def smallest(self) -> float:
-        """The smallest normal number that the target computes with: what an underflow may lose."""
-        return 2.0**-126 if self.rounding == SINGLE else 2.0**-1022
-
-
-_ELASTICSEARCH = Target(elasticsearch.write, elasticsearch.score, SINGLE, refuses_negative=True)
+from . import elasticsearch, liblinear, onnx, python, ranklib, solr, sql, svmrank, vespa
+from ._target import Target
 
 TARGETS: dict[str, Target] = {
-    "solr": Target(solr.write, solr.score, SINGLE, refuses_negative=True),
-    "elasticsearch": _ELASTICSEARCH,
-    "opensearch": _ELASTICSEARCH,
-    "ranklib": Target(ranklib.write, ranklib.score, SINGLE),
-    "vespa": Target(vespa.write, vespa.score, fills=True),
-    "onnx": Target(onnx.write, onnx.score, SINGLE, fills=True),
-    "sql": Target(sql.write, sql.score, fills=True),
-    "svmrank": Target(svmrank.write, svmrank.score, SINGLE),
-    "liblinear": Target(liblinear.write, liblinear.score),
-    "python": Target(python.write, python.score, fills=True),
+    "solr": solr.TARGET,
+    "elasticsearch": elasticsearch.TARGET,
+    "opensearch": elasticsearch.TARGET,
+    "ranklib": ranklib.TARGET,
+    "vespa": vespa.TARGET,
+    "onnx": onnx.TARGET,
+    "sql": sql.TARGET,
+    "svmrank": svmrank.TARGET,
+    "liblinear": liblinear.TARGET,
+    "python": python.TARGET,
 }

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from .._errors import LinrankError
 from .._typing import FloatArray
-from ..data.missing import fill_missing
+from ..data.missing import fill_missing, pieces
 from ._function import LinearFunction
-from ._targets import Target
-
-PIECE_ENTRIES = 1 << 20  # made dense and looked at in one go
+from ._target import Target
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ def verify(
     """
     found = Verification(0, 0.0, 0.0, np.inf)
     worst = 0.0
-    for piece in (piece for chunk in chunks for piece in _pieces(chunk)):
+    for piece in (piece for chunk in chunks for piece in _dense_pieces(chunk)):
         complete = fill_missing(piece, function.fill)
         theirs = target.score(text, function.names, piece if target.fills else complete)
         ours, bound = function(complete), _bound(target, function, complete)
@@ -109,8 +107,8 @@ def lowest_score(
 ) -> float:
     """The lowest score of rows, less what rounding may take from it (and from an offset of that size) in the target.
 
-    Both as the target serves missing values now and as the ranker scores them, which is how they are served once the
-    target has been told of the means. 0 if there is no row.
+    Rows with missing values count twice: as the target serves them now, and as the ranker scores them, which is how the
+    target serves them once it has the means. 0 if there is no row.
     """
     lowest = np.inf
     for chunk in chunks:
@@ -121,8 +119,6 @@ def lowest_score(
     return float(lowest) if np.isfinite(lowest) else 0.0
 
 
-def _pieces(X: Any) -> Iterator[FloatArray]:
-    step = max(1, PIECE_ENTRIES // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], step):
-        piece = X[start : start + step]
+def _dense_pieces(X: Any) -> Iterator[FloatArray]:
+    for _, piece in pieces(X):
         yield np.asarray(piece.toarray() if sp.issparse(piece) else piece, dtype=np.float64)

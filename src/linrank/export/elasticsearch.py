@@ -15,6 +15,7 @@ import numpy as np
 from .._typing import FloatArray
 from ._function import LinearFunction, check_name
 from ._options import OFFSET, Options
+from ._target import SINGLE, Target
 
 
 def write(function: LinearFunction, options: Options) -> bytes:
@@ -40,3 +41,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
     for name, weight in weights.items():
         scores += np.nan_to_num(values[name], nan=0.0).astype(np.float32) * np.float32(weight)
     return scores.astype(np.float64)
+
+
+TARGET: Target = Target(write, score, SINGLE, refuses_negative=True)

@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import FloatArray
 from ._function import LinearFunction, number
 from ._options import Options
+from ._target import Target
 
 
 def write(function: LinearFunction, options: Options) -> bytes:
@@ -40,3 +41,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
         values = np.column_stack([values, np.full(len(X), bias)])
     assert weights.size == int(fields["nr_feature"]) + (bias >= 0)
     return np.asarray(values @ weights)
+
+
+TARGET: Target = Target(write, score)

@@ -18,6 +18,7 @@ from .._errors import LinrankError
 from .._typing import FloatArray
 from ._function import LinearFunction
 from ._options import Options
+from ._target import SINGLE, Target
 
 OPSET, ML_OPSET, IR_VERSION = 13, 3, 8  # old enough for every runtime in use
 
@@ -72,3 +73,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
     double = model.graph.input[0].type.tensor_type.elem_type == onnx.TensorProto.DOUBLE
     (scores,) = ReferenceEvaluator(model).run(None, {"X": X.astype(np.float64 if double else np.float32)})
     return np.asarray(scores, dtype=np.float64).ravel()
+
+
+TARGET: Target = Target(write, score, SINGLE, fills=True)

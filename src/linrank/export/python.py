@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import FloatArray
 from ._function import LinearFunction, number
 from ._options import Options
+from ._target import Target
 
 PLAIN = """\
         if value is None or value != value:
@@ -62,3 +63,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
     run = space["score"]
     assert callable(run)
     return np.array([run(dict(zip(names, row, strict=True))) for row in X.tolist()], dtype=np.float64)
+
+
+TARGET: Target = Target(write, score, fills=True)

@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import FloatArray
 from ._function import LinearFunction, number
 from ._options import Options
+from ._target import SINGLE, Target
 
 
 def write(function: LinearFunction, options: Options) -> bytes:
@@ -31,3 +32,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
         fid, _, weight = pair.partition(":")
         scores += float(weight) * (1.0 if fid == "0" else values[:, int(fid) - 1])
     return scores
+
+
+TARGET: Target = Target(write, score, SINGLE)

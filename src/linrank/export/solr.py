@@ -17,6 +17,7 @@ from .._errors import ParameterError
 from .._typing import FloatArray
 from ._function import LinearFunction, check_name
 from ._options import OFFSET, Options
+from ._target import SINGLE, Target
 
 CLASS = "org.apache.solr.ltr.model.LinearModel"
 FIELD, CONSTANT = "org.apache.solr.ltr.feature.FieldValueFeature", "org.apache.solr.ltr.feature.ValueFeature"
@@ -82,3 +83,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
         weight = np.float32(model["params"]["weights"][feature["name"]])
         scores += np.nan_to_num(values[feature["name"]], nan=0.0).astype(np.float32) * weight
     return scores.astype(np.float64)
+
+
+TARGET: Target = Target(write, score, SINGLE, refuses_negative=True)

@@ -16,6 +16,7 @@ from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ._function import LinearFunction, number, refuse_repeated
 from ._options import Options
+from ._target import Target
 
 GROUP = 200  # terms in a row; SQLite's expressions may be 1000 deep
 MOST_COLUMNS = 2000  # of a table in SQLite
@@ -72,3 +73,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
         raise DataError(f"SQLite, which verifies the statement, refuses it ({error}): try another --table.") from None
     finally:
         connection.close()
+
+
+TARGET: Target = Target(write, score, fills=True)

@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import FloatArray
 from ._function import LinearFunction, number
 from ._options import Options
+from ._target import SINGLE, Target
 
 HEADER = """\
 SVM-light Version V6.20
@@ -48,3 +49,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
             index, _, weight = entry.partition(":")
             scores += float(alpha) * float(np.float32(weight)) * values[:, int(index) - 1]
     return scores
+
+
+TARGET: Target = Target(write, score, SINGLE)

@@ -15,6 +15,7 @@ from .._errors import DataError
 from .._typing import FloatArray
 from ._function import LinearFunction, check_name, number
 from ._options import Options
+from ._target import Target
 
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 FEATURE = rf"{WORD}(?:\([A-Za-z0-9_.,@$ ]*\))?(?:\.{WORD}(?:\.{WORD})*)?"
@@ -71,3 +72,6 @@ def score(text: bytes, names: Sequence[str], X: FloatArray) -> FloatArray:
             value = np.where(np.isnan(values[term["name"]]), float(term["fill"]), values[term["name"]])
         scores += float(term["weight"]) * value
     return scores
+
+
+TARGET: Target = Target(write, score, fills=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._errors import DataError, ParameterError
+from .._text import repeated
 from .._typing import FloatArray
 from ..data.checks import check_choice
 from ..data.dataset import Comments, Dataset
@@ -20,9 +21,9 @@ from ._runs import looks_like_queries
 logger = logging.getLogger("linrank")
 
 MISSING = ("error", "keep", "zero", "mean")
-#: Names of who asked: many queries come from one of them, so another name of a query goes before theirs.
+#: Names of sessions and users. One of them asks many queries, so a column with another name for the query is preferred.
 ASKERS = ("sessionid", "userid", "visitorid", "customerid")
-#: Names by which a column is guessed to be what it is: their letters and digits alone, in lower case.
+#: The role of a column by its name, of which only letters and digits count, in lower case.
 GUESSES = {
     "label": ("label", "y", "relevance", "rel", "grade", "target", "rating"),
     "query": (
@@ -33,7 +34,7 @@ GUESSES = {
     "id": ("docid", "document", "documentid", "itemid", "productid", "id"),
     "weight": ("weight", "weights", "sampleweight"),
 }
-#: Guessed only where no other name of their role occurs; a rating may be a feature of the document.
+#: Names that are taken only where no other name of their role occurs; a rating may be a feature of the document.
 SECOND = {"rating", *ASKERS}
 ALL_ROWS = "all rows are compared with each other"
 NONE_FOUND = f"query: none found, {ALL_ROWS}"
@@ -42,9 +43,9 @@ LISTED = 20  # names of features in a description
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column is what: a name, "" for none, or None to guess by GUESSES; what is left are features.
+    """The column of each role: its name, "" for none, or None to guess it by GUESSES. All other columns are features.
 
-    `features` names the features and their order, `drop` columns that are none of all this.
+    `features` names the features and their order; `drop` names columns to leave out.
     """
 
     label: str | None = None
@@ -55,9 +56,9 @@ class Columns:
     drop: Sequence[str] = ()
 
     def assign(self, names: list[str]) -> tuple[dict[str, str], list[str], tuple[str, ...]]:
-        """The column of each role, the features' columns, and how that was found, in words."""
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        """The column of each role, the columns of features, and a description of both in words."""
+        twice = repeated(names)
+        if twice is not None:
             raise DataError(f"Two columns are named {twice!r}: rename one of them.")
         for name in (*self.drop, *(self.features or ())):
             if name not in names:
@@ -93,7 +94,7 @@ class Columns:
 
 
 def _letters(name: str) -> str:
-    """Query ID, query-id and query_id are one name."""
+    """The letters and digits of a name in lower case: Query ID, query-id and query_id are one name."""
     return "".join(character for character in name.lower() if character.isalnum())
 
 
@@ -104,10 +105,10 @@ class Table(Protocol):
     n_rows: int
 
     def numbers(self, name: str) -> FloatArray:
-        """A column of numbers, NaN where one is missing; a DataError if they are none."""
+        """A column of numbers, NaN for missing ones; a DataError if a cell holds anything else."""
 
     def ids(self, name: str) -> NDArray[Any]:
-        """A column of integers or strings; a DataError where one is missing."""
+        """A column of integers or strings; a DataError if one is missing."""
 
     def texts(self, name: str) -> Iterable[str]:
         """A column as strings."""
@@ -116,9 +117,7 @@ class Table(Protocol):
 def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
     """The table as ranking data."""
     check_choice("missing", missing, MISSING)
-    kind = np.dtype(dtype)
-    if kind not in (np.float64, np.float32):
-        raise ParameterError(f"dtype={kind} is not known: X is float64 or float32.")
+    kind = check_dtype(dtype)
     roles, features, words = columns.assign(table.names)
     if table.n_rows == 0:
         raise DataError("The table has no row: there is nothing to rank.")
@@ -126,7 +125,7 @@ def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> D
     unknown = columns.query is None and "query" not in roles
     for j, name in enumerate(features):
         numbers = _feature(table, name, maybe_query=unknown and columns.features is None)
-        with np.errstate(over="ignore"):  # a number beyond float32 is told below
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused below
             X[:, j] = numbers
     _refuse_infinity(X, features)
     return Dataset(
@@ -140,8 +139,16 @@ def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> D
     )
 
 
-def tell_of_no_queries(data: Dataset) -> Dataset:
-    """The data; a line in the log where nobody said that it has no queries."""
+def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """The type of X."""
+    kind = np.dtype(dtype)
+    if kind not in (np.float64, np.float32):
+        raise ParameterError(f"dtype={kind} is not known: X is float64 or float32.")
+    return kind
+
+
+def warn_of_no_queries(data: Dataset) -> Dataset:
+    """The data; a warning is logged if a table has no query column and `query` was not given as ""."""
     query = next((text for text in data.description if text.startswith(NONE_FOUND)), None)
     if query is not None and data.feature_names is not None:
         logger.warning("%s, or say query='' (%s)", query, data.description[-1])
@@ -149,7 +156,7 @@ def tell_of_no_queries(data: Dataset) -> Dataset:
 
 
 def _feature(table: Table, name: str, maybe_query: bool) -> FloatArray:
-    """A column of numbers; refused where it looks like the id of queries and might be it."""
+    """A column of numbers; refused if no query column is known (`maybe_query`) and it looks like one."""
     try:
         numbers = table.numbers(name)
     except DataError:

@@ -39,7 +39,11 @@ def dumps(model: Model) -> bytes:
         "scale": _numbers(model.scale),
         "weights": _weights(model),
     }
-    head = {"format": "linrank", "version": VERSION, "checksum": _checksum(document)}  # a line that can be deleted
+    head = {
+        "format": "linrank",
+        "version": VERSION,
+        "checksum": _checksum(document),
+    }  # on a line of its own: it may be deleted
     document = {**head, **document}
     lines = [f"{json.dumps(key)}: {_lines(key, value)}" for key, value in document.items()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from .._errors import ModelFileError
+from .._text import repeated
 
 
 def parse(text: bytes, name: str) -> Any:
@@ -31,12 +32,10 @@ def parse(text: bytes, name: str) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    twice = repeated(key for key, _ in pairs)
+    if twice is not None:
         raise ValueError(f"the key {twice!r} occurs twice")
-    return found
+    return dict(pairs)
 
 
 def _refuse(token: str) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import FileFormatError
-from .._threads import count_threads
+from .._threads import count_threads, raise_interrupt
 from ..kernels.text import svmlight as kernels
 from ..kernels.text.blocks import Counts, Entries, Rows, Rules, gather, measure
 from ._numbers import shortened
@@ -120,6 +120,9 @@ class Reader:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except RuntimeError as error:
+            raise_interrupt(error)
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -148,7 +151,7 @@ def parse_block(text: Text, rules: Rules, shown: Text | None = None) -> _Outcome
     """Parse whole lines; `shown` is the text that messages quote, where it differs."""
     n_lines, n_colons = measure(text, text.size)
     rows = _empty_rows(n_lines)
-    hard = np.empty((n_colons + n_lines, 3), dtype=np.int32)  # memory that is not touched is not taken
+    hard = np.empty((n_colons + n_lines, 3), dtype=np.int32)  # pages that are never written take no memory
     entries = Entries(np.empty(n_colons, dtype=np.int32), np.empty(n_colons), hard)
     bad = np.empty((n_lines, 3), dtype=np.int32)
     counts = Counts._make(kernels.parse(text, text.size, rules, rows, entries, bad))

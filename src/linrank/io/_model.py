@@ -78,6 +78,11 @@ class Model:
     state: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def intercept(self) -> float | None:
+        """What a classifier adds to every score; None of a ranker."""
+        return float(self.state["intercept_"][0]) if "intercept_" in self.state else None
+
     @classmethod
     def of(cls, estimator: Any) -> Model:
         """The model of a fitted ranker, or of a classifier made of one."""

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ._lines import Parsed
 
-ROOM = 1.05  # times what the first part lets expect; memory that is not touched is not taken
+ROOM = 1.05  # times the size that the first part lets expect; pages that are never written take no memory
 
 
 class _Growing:

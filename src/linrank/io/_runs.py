@@ -22,8 +22,9 @@ def looks_like_queries(values: NDArray[Any]) -> bool:
     fractions, or hardly any ties; in a table of a few rows, runs are no evidence. Of k values with counts n_i among n
     rows, a share of k! prod(n_i!) / n! of all orders has one run each.
 
-    A whole number by which the table is sorted (a year, say) cannot be told from an id: it is taken for one, as a wrong
-    feature costs more than a word. O(n), and O(n log n) for columns that consist of runs.
+    A whole number by which the table is sorted (a year, say) cannot be told from an id and is taken for one: an id used
+    as a feature does more harm than an error that asks which it is. O(n), and O(n log n) for columns that consist of
+    runs.
     """
     n = len(values)
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))

@@ -48,7 +48,7 @@ def expected_blocks(source: Source) -> int:
 def reading(source: Source) -> Iterator[BinaryIO]:
     """The bytes of a path, of "-" (standard input) or of a binary file object; gzip and zstd are unpacked.
 
-    What is packed is told by the first bytes, not by the name. A damaged archive is a FileFormatError.
+    A packed file is recognised by its first bytes, not by its name. A damaged archive is a FileFormatError.
     """
     with _opened(source) as file:
         try:

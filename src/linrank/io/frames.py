@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from .._errors import DataError
 from .._typing import FloatArray
 from ..data.dataset import Dataset
-from ._columns import Columns, dataset, tell_of_no_queries
+from ._columns import Columns, dataset, warn_of_no_queries
 
 
 def from_frame(
@@ -38,7 +38,7 @@ def from_frame(
     is constant over runs of rows, as the id of a query is, is refused, until `query` says what it is ("": a feature).
     """
     columns = Columns(label, query, id, weight, features, drop)
-    return tell_of_no_queries(dataset(FrameTable(frame), columns, missing, dtype))
+    return warn_of_no_queries(dataset(FrameTable(frame), columns, missing, dtype))
 
 
 class FrameTable:

@@ -37,6 +37,12 @@ def load(path: PathLike, *, n_features: int | None = None) -> Any:
     return read_model(path, n_features=n_features).ranker()
 
 
+def is_model(text: bytes) -> bool:
+    """Whether the first bytes of a file are those of a model (of linrank, SVMrank or LIBLINEAR) rather than of data."""
+    text = text.lstrip()
+    return text.startswith(b"{") or _foreign.is_svmrank(text) or _foreign.is_liblinear(text)
+
+
 def read_model(path: PathLike, *, n_features: int | None = None) -> Model:
     """Read a model file with everything that it says; `load` gives the ranker itself."""
     with open(path, "rb") as file:

@@ -12,19 +12,22 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from .._errors import DataError, ParameterError
+from .._files import PathLike
 from ..data.checks import check_choice
 from ..data.dataset import Comments, Dataset
 from ..data.missing import learn_missing
 from ..kernels.text.blocks import Rules, scatter
 from ..kernels.text.svmlight import LARGEST_ID
-from ._beside import tell_of_side_files
+from ._beside import warn_of_side_files, with_side_files
+from ._columns import MISSING, Columns, check_dtype
 from ._lines import Parsed, Reader
+from ._options import ReadOptions
 from ._parts import grown, joined, part_of
 from ._streams import Source, expected_blocks, name_of
+from .write import write_svmlight
 
 logger = logging.getLogger("linrank")
 
-MISSING = ("error", "keep", "zero", "mean")
 LONGEST_FIXED_ID = 64  # longer ids, and those with zero bytes, are kept as objects
 CHUNK_BYTES = 1 << 26
 
@@ -72,28 +75,26 @@ def read_svmlight(
     FileFormatError
         With file, line, column and what was expected.
     """
-    data = read_rows(
-        path, n_features=n_features, dense=dense, dtype=dtype, zero_based=zero_based, missing=missing,
-        on_error=on_error, n_jobs=n_jobs,
-    )  # fmt: skip
-    tell_of_side_files(path, data)
+    data = _read_rows(path, ReadOptions(Columns(), missing, dtype, n_features, dense, zero_based, on_error, n_jobs))
+    warn_of_side_files(path, data)
     return data
 
 
-def read_rows(
-    path: Source,
-    *,
-    n_features: int | None,
-    dense: bool | Literal["auto"],
-    dtype: DTypeLike,
-    zero_based: bool,
-    missing: str,
-    on_error: str,
-    n_jobs: int | None,
-) -> Dataset:
-    """As `read_svmlight`, for one who takes along the files that lie beside."""
-    shape = _Shape(n_features, dense, np.dtype(dtype), missing)
-    reader = Reader(path, _rules(shape, zero_based, on_error), n_jobs)
+def read(source: Source, options: ReadOptions) -> Dataset:
+    """All of a file, and of those that lie beside it."""
+    if options.columns != Columns():
+        raise ParameterError("label=, query=, id=, weight=, features= and drop= are for tables, not for SVMlight.")
+    return with_side_files(_read_rows(source, options), source)
+
+
+def write(path: PathLike, data: Dataset) -> None:
+    """Write ranking data."""
+    write_svmlight(path, data)
+
+
+def _read_rows(path: Source, options: ReadOptions) -> Dataset:
+    shape = _Shape(options.n_features, options.dense, np.dtype(options.dtype), options.missing)
+    reader = Reader(path, _rules(shape, options.zero_based, options.on_error), options.n_jobs)
     rows = grown(reader, shape.dtype, expected_blocks(path))
     if rows.y.size == 0:
         but = f" but {reader.skipped} malformed lines" if reader.skipped else ""
@@ -135,7 +136,7 @@ def iter_svmlight(
         found = count_features(path, zero_based=zero_based, missing="keep", on_error="skip", n_jobs=n_jobs)
         shape = shape._replace(n_features=found)
     chunks = _chunks(Reader(path, rules, n_jobs), chunk_rows or 2**62, chunk_bytes, shape)
-    return _telling(path, chunks)
+    return _with_warning(path, chunks)
 
 
 def count_features(
@@ -167,8 +168,7 @@ def _rules(shape: _Shape, zero_based: bool, on_error: str) -> Rules:
     check_choice("on_error", on_error, ("raise", "skip"))
     if shape.dense not in (True, False, "auto"):
         raise ParameterError(f"dense={shape.dense!r} must be True, False or 'auto'.")
-    if shape.dtype not in (np.float64, np.float32):
-        raise ParameterError(f"dtype={shape.dtype} is not known: X is float64 or float32.")
+    check_dtype(shape.dtype)
     n_features = shape.n_features
     if n_features is not None and not 0 < n_features <= LARGEST_ID:
         raise ParameterError(f"n_features={n_features!r} must be between 1 and {LARGEST_ID}.")
@@ -196,11 +196,11 @@ def _chunks(reader: Reader, chunk_rows: int, chunk_bytes: int, shape: _Shape) ->
         yield _dataset(joined(pending), reader, shape)
 
 
-def _telling(path: Source, chunks: Iterator[Dataset]) -> Iterator[Dataset]:
-    """The chunks; before the first, what lies beside the file and is not read."""
+def _with_warning(path: Source, chunks: Iterator[Dataset]) -> Iterator[Dataset]:
+    """The chunks; before the first, a warning of files beside that are not read."""
     first = next(chunks, None)
     if first is not None:
-        tell_of_side_files(path, first)
+        warn_of_side_files(path, first)
         yield first
         first = None  # or it would be kept in memory
         yield from chunks

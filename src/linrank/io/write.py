@@ -1,9 +1,8 @@
-"""Writers of ranking data."""
+"""SVMlight text out, and what writers of text share."""
 
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -18,7 +17,6 @@ from ..data.checks import check_features
 from ..data.dataset import Dataset, utf8
 from ..data.queries import encode_queries
 from ._streams import zstd
-from .tables import ROLES, pyarrow
 
 ROWS = 1 << 12  # put into text at a time
 
@@ -53,16 +51,16 @@ def write_svmlight(
     zero_based : bool, default=False
         Number the features from 0 and not from 1.
     """
-    data = _checked(X, y, qid, comments, sample_weight)
-    with replacing(path) as file, _packed(file, path) as out:
+    data = checked(X, y, qid, comments, sample_weight)
+    with replacing(path) as file, packed(file, path) as out:
         for text in svmlight_text(data, zero_based):
             out.write(text)
 
 
 def svmlight_text(data: Dataset, zero_based: bool = False) -> Iterator[bytes]:
     """The text of `write_svmlight`, some rows at a time."""
-    labels = ["0"] * data.n_rows if data.y is None else _short(data.y)
-    costs = None if data.sample_weight is None else _short(data.sample_weight)
+    labels = ["0"] * data.n_rows if data.y is None else short(data.y)
+    costs = None if data.sample_weight is None else short(data.sample_weight)
     queries = None if data.qid is None else _query_texts(data.qid)
     notes = None if data.comments is None else _comment_texts(data.comments)
     first = 0 if zero_based else 1
@@ -82,22 +80,23 @@ def _entries(X: Any, first: int) -> Iterator[list[str]]:
     """``id:value`` for each row, with the shortest digits that read back as the same number."""
     if sp.issparse(X):
         X = X.sorted_indices()
-        columns, values = (X.indices + first).tolist(), _texts(X.data)
+        columns, values = (X.indices + first).tolist(), texts(X.data)
         for begin, end in zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True):
             yield [f"{c}:{v}" for c, v in zip(columns[begin:end], values[begin:end], strict=True)]
         return
     columns = range(first, first + X.shape[1])
     for row in X:
-        yield [f"{c}:{v}" for c, v in zip(columns, _texts(row), strict=True)]
+        yield [f"{c}:{v}" for c, v in zip(columns, texts(row), strict=True)]
 
 
-def _texts(values: NDArray[Any]) -> list[str]:
+def texts(values: NDArray[Any]) -> list[str]:
+    """The shortest digits that read back as the same numbers, in their own precision."""
     if values.dtype == np.float32:
         return [str(value) for value in values]  # the shortest digits of a float32
     return [repr(value) for value in values.tolist()]
 
 
-def _short(values: NDArray[Any]) -> list[str]:
+def short(values: NDArray[Any]) -> list[str]:
     """Whole numbers without a point, others with all their digits."""
     return [
         repr(int(v)) if v.is_integer() and 0 < abs(v) < 1e15 else repr(v).removesuffix(".0") for v in values.tolist()
@@ -121,7 +120,7 @@ def _comment_texts(comments: Sequence[str]) -> list[str]:
     return texts
 
 
-def _checked(
+def checked(
     X: Any,
     y: ArrayLike | None,
     qid: ArrayLike | None,
@@ -163,7 +162,7 @@ def _numbers(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 
 @contextmanager
-def _packed(file: BinaryIO, path: PathLike) -> Iterator[BinaryIO]:
+def packed(file: BinaryIO, path: PathLike) -> Iterator[BinaryIO]:
     """The file, packed on the way if its name says so."""
     name = str(path)
     if name.endswith(".gz"):
@@ -174,42 +173,3 @@ def _packed(file: BinaryIO, path: PathLike) -> Iterator[BinaryIO]:
             yield out
     else:
         yield file
-
-
-def write_parquet(
-    path: PathLike,
-    X: Any,
-    y: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
-    *,
-    comments: Sequence[str] | None = None,
-    sample_weight: ArrayLike | None = None,
-    feature_names: Sequence[str] | None = None,
-) -> None:
-    """Write ranking data as a Parquet file that says which column is what; see `write_svmlight` for the parameters.
-
-    Columns are ``label``, ``qid``, ``id`` and ``weight`` where given, then the features by name, or ``1``, ``2``, ...
-    A sparse X is written with its zeros, column by column.
-    """
-    parquet, lib = pyarrow("parquet", "lib")
-    data = _checked(X, y, qid, comments, sample_weight, feature_names)
-    names = data.feature_names or [str(j + 1) for j in range(data.n_features)]
-    texts = None if data.comments is None else list(data.comments)
-    parts = {"label": data.y, "query": data.qid, "id": texts, "weight": data.sample_weight}
-    roles = {role: "qid" if role == "query" else role for role, values in parts.items() if values is not None}
-    if len({*names, *roles.values()}) < len(names) + len(roles) or len(names) != data.n_features:
-        raise ParameterError(
-            f"The {data.n_features} features need as many different names, none of them {', '.join(roles.values())}."
-        )
-    matrix = data.X.tocsc() if sp.issparse(data.X) else data.X
-    columns: dict[str, Any] = {column: parts[role] for role, column in roles.items()}
-    for j, name in enumerate(names):
-        columns[name] = matrix[:, [j]].toarray().ravel() if sp.issparse(matrix) else np.ascontiguousarray(matrix[:, j])
-    try:
-        table = lib.table(columns).replace_schema_metadata({ROLES: json.dumps(roles)})
-    except UnicodeError:
-        raise DataError("A Parquet file holds UTF-8 alone, but a name, a query id or a comment is none.") from None
-    except lib.ArrowException as error:
-        raise DataError(f"This data does not fit into a Parquet file: {error}.") from None
-    with replacing(path) as file:
-        parquet.write_table(table, file)

@@ -177,7 +177,7 @@ def half_hessian(
         i = member[p]
         if n[i] == 0.0:
             continue
-        ask_row(X, row[member[min(p + AHEAD, member.size - 1)]])
+        prefetch_row(X, row[member[min(p + AHEAD, member.size - 1)]])
         read_row(X, root, row[i], rows, at)
         for f in range(rows.shape[1]):
             E[at, f] = 0.5 * n[i] * rows[at, f]
@@ -185,7 +185,7 @@ def half_hessian(
             q = state[k + 1]
             while q < end and s[p] - s[q] < m[k]:
                 j = member[q]
-                ask_row(X, row[member[min(q + AHEAD, member.size - 1)]])
+                prefetch_row(X, row[member[min(q + AHEAD, member.size - 1)]])
                 read_row(X, root, row[j], rows, loser)
                 node = np.int64(level[j]) + 1
                 while node <= top:
@@ -204,7 +204,7 @@ def half_hessian(
 
 
 @inlined
-def ask_row(X: Any, i: int) -> None:
+def prefetch_row(X: Any, i: int) -> None:
     """Ask for a row before it is needed: rows lie anywhere in memory. In C order; harmless in any other."""
     for f in range(0, X.shape[1], LINE):
         prefetch(X, i * X.shape[1] + f)

@@ -108,6 +108,7 @@ class Loss(ABC):
 
     name: ClassVar[str] = "own"
     smooth: ClassVar[bool] = True  # whether its points have a curvature
+    strength: ClassVar[float] = 1.0  # the factor of alpha="auto", which evens out that losses differ in steepness
     steps: Steps | None = None  # phi'' where it is a sum of steps: an exact Hessian then takes one sweep
 
     @abstractmethod

@@ -27,6 +27,7 @@ class Hinge(Loss):
     counting: str = "auto"
 
     name: ClassVar[str] = "hinge"
+    strength: ClassVar[float] = 0.5
     smooth: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

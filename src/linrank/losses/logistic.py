@@ -20,6 +20,7 @@ class Logistic(EvenLoss):
     """Mean of log(1 + e^-(s_i - s_j)) to 3e-12, in O(m log m) for any real-valued utilities: one sort, two sweeps."""
 
     name: ClassVar[str] = "logistic"
+    strength: ClassVar[float] = 0.2
     phi_0: ClassVar[float] = float(np.log(2.0))
 
     def probability(self, z: FloatArray) -> FloatArray:

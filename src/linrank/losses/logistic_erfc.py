@@ -36,6 +36,7 @@ class LogisticErfc(EvenLoss):
     eps: float = 1e-10
 
     name: ClassVar[str] = "logistic_erfc"
+    strength: ClassVar[float] = 0.2
     phi_0: ClassVar[float] = 0.5 / (A * ROOT_PI)
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ class SquaredHinge(PiecewiseQuadratic):
     counting: str = "auto"
 
     name: ClassVar[str] = "squared_hinge"
+    strength: ClassVar[float] = 2.0
 
     def __post_init__(self) -> None:
         active.check_counting(self.counting)

@@ -7,43 +7,14 @@ reproduce a tool, or single conventions by name: see `Conventions` and the docum
 
 from __future__ import annotations
 
+from . import _listwise, _pairs
 from ._compare import Comparison, compare
 from ._conventions import Conventions
-from ._listwise import (
-    average_precision,
-    dcg,
-    err,
-    hit,
-    mean_ndcg,
-    ndcg,
-    precision,
-    recall,
-    reciprocal_rank,
-)
+from ._listwise import *  # noqa: F403
 from ._names import Metric, parse
-from ._pairs import auc, c_index, kendall_tau, pairwise_accuracy, pairwise_error, wmw
+from ._pairs import *  # noqa: F403
 from ._scorer import scorer
 
-__all__ = [
-    "Comparison",
-    "Conventions",
-    "Metric",
-    "auc",
-    "average_precision",
-    "c_index",
-    "compare",
-    "dcg",
-    "err",
-    "hit",
-    "kendall_tau",
-    "mean_ndcg",
-    "ndcg",
-    "pairwise_accuracy",
-    "pairwise_error",
-    "parse",
-    "precision",
-    "recall",
-    "reciprocal_rank",
-    "scorer",
-    "wmw",
-]
+__all__ = ["Comparison", "Conventions", "Metric", "compare", "parse", "scorer"]
+__all__ += _listwise.__all__
+__all__ += _pairs.__all__

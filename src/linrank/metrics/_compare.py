@@ -196,12 +196,12 @@ def _within_one_query(judge: Metric, rows_a: Rows, rows_b: Rows, confidence: flo
     if judge.family == "auc" and np.unique(levels).size > 2:
         raise DataError("AUC needs two levels: give a threshold, or compare by pairwise_accuracy.")
     p = make_preferences(levels.size, levels, preferences=preferences)[2]
-    (a, pull_a), (b, pull_b) = (influences(rows.scores, p, tie) for rows in (rows_a, rows_b))
-    error = np.sqrt(_variance(pull_a - pull_b, levels, p))
+    (a, influence_a), (b, influence_b) = (influences(rows.scores, p, tie) for rows in (rows_a, rows_b))
+    error = np.sqrt(_variance(influence_a - influence_b, levels, p))
     z = float(-ndtri((1 - confidence) / 2))
     difference = a - b
     p_value = 2 * float(ndtr(-abs(difference) / error)) if error > 0 else float(difference == 0)
-    if judge.family == "pairwise_error":
+    if not judge.greater_is_better:
         a, b, difference = 1 - a, 1 - b, -difference
     interval = difference - z * error, difference + z * error
     method = "variance of the U-statistic within the query"
@@ -220,14 +220,14 @@ def influences(scores: FloatArray, p: Preferences, tie: float) -> tuple[float, F
     partners = np.diff(p.ranking_ptr)[ranking] - np.diff(p.level_ptr)  # all members but those of one's own level
     right = np.repeat(partners, np.diff(p.level_ptr)) - wrong
     u = np.repeat(p.u, np.diff(p.ranking_ptr))
-    pull = u * (right - theta * (right + wrong))
+    influence = u * (right - theta * (right + wrong))
     sums = np.zeros(scores.size)
-    scatter_add(p.row, pull, 1.0, 0, pull.size, sums)
+    scatter_add(p.row, influence, 1.0, 0, influence.size, sums)
     return theta, sums
 
 
-def _variance(pull: FloatArray, levels: FloatArray, p: Preferences) -> float:
-    """Of a mean over N pairs, from the rows' influences: sum of n / (n - 1) * pull^2 / N^2.
+def _variance(influence: FloatArray, levels: FloatArray, p: Preferences) -> float:
+    """Of a mean over N pairs, from the rows' influences: sum of n / (n - 1) * influence^2 / N^2.
 
     n counts the rows, a sample as a whole; with two levels those of the row's own level, as in DeLong et al. (1988).
     """
@@ -235,4 +235,4 @@ def _variance(pull: FloatArray, levels: FloatArray, p: Preferences) -> float:
     n = size[level] if size.size == 2 else np.full(levels.size, levels.size)
     if np.any(n < 2):
         raise DataError("One level has a single row, which says nothing of its variance: give more rows.")
-    return float(np.sum(n / (n - 1) * pull**2)) / p.total**2
+    return float(np.sum(n / (n - 1) * influence**2)) / p.total**2

@@ -115,7 +115,7 @@ EXCEPTIONS: dict[tuple[str, str], dict[str, Any]] = {
 
 
 def conventions(metric: str, preset: str | None, options: Mapping[str, Any]) -> Conventions:
-    """The conventions of a metric under a preset, with what the caller says himself on top."""
+    """The conventions of a metric under a preset, overruled by the caller's own options."""
     base = DEFAULTS
     if preset is not None:
         check_choice("preset", preset, tuple(PRESETS))

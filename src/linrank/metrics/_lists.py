@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, Unpack
 
@@ -15,6 +15,7 @@ from .._typing import FloatArray
 from ..data.ordering import group_rows, order_within
 from ..kernels import metrics as kernels
 from ._conventions import EMPTY, Options, conventions
+from ._families import Family, enter
 from ._rows import QueryWeight, Rows, Value, check_cut, check_rows, over_queries
 
 TIES = {
@@ -116,8 +117,23 @@ class ListMetric(Protocol):
         """The mean over queries, or with per_query=True one value per query."""
 
 
-def listwise(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
-    """Give a function from ranked lists to one value per query (NaN: nothing relevant) the face of a metric."""
+def listwise(
+    *, name: str | None = None, aliases: Sequence[str] = ()
+) -> Callable[[Callable[[RankedLists], FloatArray]], ListMetric]:
+    """Make a metric of a function from ranked lists to one value per query (NaN: nothing relevant), and enter it.
+
+    `name` is that by which it is asked for, the function's own if not given.
+    """
+
+    def decorate(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
+        metric = _with_face(judge)
+        enter(Family(name or judge.__name__, metric, tuple(aliases), pairwise=False, threshold=True))
+        return metric
+
+    return decorate
+
+
+def _with_face(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
     name = judge.__name__
 
     @functools.wraps(judge)

@@ -16,8 +16,20 @@ from ..kernels import metrics as kernels
 from ._lists import RankedLists, listwise
 from ._rows import share
 
+__all__ = [
+    "average_precision",
+    "dcg",
+    "err",
+    "hit",
+    "mean_ndcg",
+    "ndcg",
+    "precision",
+    "recall",
+    "reciprocal_rank",
+]
 
-@listwise
+
+@listwise()
 def ndcg(lists: RankedLists) -> FloatArray:
     """Normalised discounted cumulative gain: DCG@k over that of the ideal order; mean over queries.
 
@@ -30,7 +42,7 @@ def ndcg(lists: RankedLists) -> FloatArray:
     return share(lists.out, best)
 
 
-@listwise
+@listwise()
 def dcg(lists: RankedLists) -> FloatArray:
     """Discounted cumulative gain: sum of gain * discount over the first k positions; mean over queries.
 
@@ -41,7 +53,7 @@ def dcg(lists: RankedLists) -> FloatArray:
     return lists.where_any(gain, lists.out)
 
 
-@listwise
+@listwise()
 def mean_ndcg(lists: RankedLists) -> FloatArray:
     """LETOR's "mean NDCG": within a query the mean of NDCG@n over n = 1 ... its length (or k), then over queries.
 
@@ -52,7 +64,7 @@ def mean_ndcg(lists: RankedLists) -> FloatArray:
     return lists.out
 
 
-@listwise
+@listwise(name="map", aliases=("ap",))
 def average_precision(lists: RankedLists) -> FloatArray:
     """Mean over the relevant rows of the precision at their position (beyond k: 0); the mean over queries is MAP.
 
@@ -65,7 +77,7 @@ def average_precision(lists: RankedLists) -> FloatArray:
     return lists.out
 
 
-@listwise
+@listwise(name="mrr", aliases=("rr",))
 def reciprocal_rank(lists: RankedLists) -> FloatArray:
     """1 / position of the first relevant row, 0 if that is beyond k; the mean over queries is MRR.
 
@@ -75,7 +87,7 @@ def reciprocal_rank(lists: RankedLists) -> FloatArray:
     return lists.out
 
 
-@listwise
+@listwise(aliases=("p",))
 def precision(lists: RankedLists) -> FloatArray:
     """Relevant rows among the first k, over k (without k: over all rows of the query); mean over queries.
 
@@ -86,7 +98,7 @@ def precision(lists: RankedLists) -> FloatArray:
     return np.where(total > 0, found / (np.minimum(lists.k, lists.length) if shorter else lists.k), np.nan)
 
 
-@listwise
+@listwise(aliases=("r",))
 def recall(lists: RankedLists) -> FloatArray:
     """Relevant rows among the first k, over all relevant rows; mean over queries.
 
@@ -96,7 +108,7 @@ def recall(lists: RankedLists) -> FloatArray:
     return share(found, total)
 
 
-@listwise
+@listwise(aliases=("success",))
 def hit(lists: RankedLists) -> FloatArray:
     """1 if any of the first k rows is relevant, else 0 (with ties averaged: the chance of it); mean over queries.
 
@@ -106,7 +118,7 @@ def hit(lists: RankedLists) -> FloatArray:
     return np.where(total > 0, some, np.nan)
 
 
-@listwise
+@listwise()
 def err(lists: RankedLists) -> FloatArray:
     """Expected reciprocal rank of Chapelle et al. (2009); mean over queries.
 

@@ -3,62 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError
-from ._listwise import (
-    average_precision,
-    dcg,
-    err,
-    hit,
-    mean_ndcg,
-    ndcg,
-    precision,
-    recall,
-    reciprocal_rank,
-)
-from ._pairs import auc, c_index, kendall_tau, pairwise_accuracy, pairwise_error, wmw
+from . import _listwise, _pairs  # noqa: F401  (they fill the table)
+from ._families import FAMILIES, NAMES
 from ._rows import Value
 
-#: Metrics of ranked lists: they take a cut, "@10", and a preset.
-LISTWISE: dict[str, Callable[..., Value]] = {
-    "ndcg": ndcg,
-    "dcg": dcg,
-    "mean_ndcg": mean_ndcg,
-    "map": average_precision,
-    "mrr": reciprocal_rank,
-    "precision": precision,
-    "recall": recall,
-    "hit": hit,
-    "err": err,
-}
-PAIRWISE: dict[str, Callable[..., Value]] = {
-    "pairwise_accuracy": pairwise_accuracy,
-    "pairwise_error": pairwise_error,
-    "wmw": wmw,
-    "auc": auc,
-    "kendall_tau": kendall_tau,
-    "c_index": c_index,
-}
-ALIASES = {
-    "ap": "map",
-    "average_precision": "map",
-    "rr": "mrr",
-    "reciprocal_rank": "mrr",
-    "p": "precision",
-    "r": "recall",
-    "success": "hit",
-    "tau": "kendall_tau",
-    "accuracy": "pairwise_accuracy",
-    "error": "pairwise_error",
-}
-SMALLER_IS_BETTER = frozenset({"pairwise_error"})
 #: Metrics that are taken over preferences, whichever these are.
-OVER_PREFERENCES = frozenset({"pairwise_accuracy", "pairwise_error", "wmw"})
+OVER_PREFERENCES = frozenset(name for name, family in FAMILIES.items() if family.over_preferences)
 
 
 @dataclass(frozen=True)
@@ -82,26 +39,25 @@ class Metric:
     @property
     def greater_is_better(self) -> bool:
         """False for errors."""
-        return self.family not in SMALLER_IS_BETTER
+        return FAMILIES[self.family].greater_is_better
 
     @property
     def pairwise(self) -> bool:
         """Whether it is a metric of pairs, to which presets and cuts do not apply."""
-        return self.family in PAIRWISE
+        return FAMILIES[self.family].pairwise
 
     @property
     def takes_preferences(self) -> bool:
-        """Whether it is taken over preferences, and not told over which."""
-        return self.family in OVER_PREFERENCES and "preferences" not in self.options
+        """Whether it is taken over preferences, and its options do not say over which."""
+        return FAMILIES[self.family].over_preferences and "preferences" not in self.options
 
     def over(self, preferences: Any) -> Metric:
-        """The metric over these preferences (those of a model, say), unless it was told others or takes none."""
+        """The metric over these preferences (those of a model, say), unless its options name some or it takes none."""
         return replace(self, options={**self.options, "preferences": preferences}) if self.takes_preferences else self
 
     def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Any) -> Value:
         """The metric's value; `options` are further keywords of its function."""
-        function = PAIRWISE.get(self.family) or LISTWISE[self.family]
-        return function(y, scores, qid, **{**self.options, **options})
+        return FAMILIES[self.family].function(y, scores, qid, **{**self.options, **options})
 
     def score(self, value: float) -> float:
         """The value with the sign that makes greater better."""
@@ -111,24 +67,24 @@ class Metric:
 def parse(name: str | Metric, preset: str | None = None, **options: Any) -> Metric:
     """Read a metric's name; `preset` and `options` are kept for its function (a preset does not touch pairs).
 
-    To a Metric they are added. Known are ndcg, dcg, mean_ndcg, map, mrr, precision (p), recall (r), hit, err, each with
-    or without a cut as in "ndcg@10", and pairwise_accuracy, pairwise_error, wmw, auc, kendall_tau, c_index.
+    To a Metric they are added. A name is that of a function of `linrank.metrics`, or a shorter one, as map, mrr, p, r
+    and tau are; metrics of ranked lists may have a cut, "ndcg@10". For a name that is not known the error lists all.
     """
     if isinstance(name, Metric):
         told = {"preset": preset, **options} if preset is not None and not name.pairwise else options
         return replace(name, options={**name.options, **told}) if told else name
     match = re.fullmatch(r"([a-z_]+)(?:@(\d+))?", name.strip().lower()) if isinstance(name, str) else None
-    family = match and ALIASES.get(match[1], match[1])
-    if match is None or not (family in LISTWISE or family in PAIRWISE):
-        known = ", ".join([f"{n}[@k]" for n in LISTWISE] + list(PAIRWISE))
+    if match is None or match[1] not in NAMES:
+        lists_first = sorted(FAMILIES.values(), key=lambda family: family.pairwise)
+        known = ", ".join(family.name if family.pairwise else f"{family.name}[@k]" for family in lists_first)
         raise ParameterError(f"metric={name!r} is not known: use one of {known}.")
-    cut = match[2]
-    if family in PAIRWISE and cut is not None:
-        raise ParameterError(f"metric={name!r}: {family} takes no cut, leave out '@{cut}'.")
-    if cut is not None and int(cut) < 1:
-        raise ParameterError(f"metric={name!r}: the cut must be at least 1.")
+    family, cut = FAMILIES[NAMES[match[1]]], match[2]
     if cut is not None:
+        if family.pairwise:
+            raise ParameterError(f"metric={name!r}: {family.name} takes no cut, leave out '@{cut}'.")
+        if int(cut) < 1:
+            raise ParameterError(f"metric={name!r}: the cut must be at least 1.")
         options = {"k": int(cut), **options}
-    if preset is not None and family in LISTWISE:
+    if preset is not None and not family.pairwise:
         options = {"preset": preset, **options}
-    return Metric(family if cut is None else f"{family}@{int(cut)}", family, options)
+    return Metric(family.name if cut is None else f"{family.name}@{int(cut)}", family.name, options)

@@ -18,7 +18,10 @@ from ..data.rankings import Preferences
 from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
+from ._families import pairwise
 from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
+
+__all__ = ["auc", "c_index", "kendall_tau", "pairwise_accuracy", "pairwise_error", "wmw"]
 
 #: What a pair of equal scores counts.
 TIE_VALUE = {"half": 0.5, "correct": 1.0, "wrong": 0.0}
@@ -38,6 +41,7 @@ class PairOptions(TypedDict, total=False):
     per_query: bool
 
 
+@pairwise(aliases=("accuracy",), over_preferences=True)
 def pairwise_accuracy(
     y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
@@ -50,6 +54,7 @@ def pairwise_accuracy(
     return wmw(y, scores, qid, **options)
 
 
+@pairwise(aliases=("error",), greater_is_better=False, over_preferences=True)
 def pairwise_error(
     y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
@@ -61,6 +66,7 @@ def pairwise_error(
     return 1.0 - wmw(y, scores, qid, **options)
 
 
+@pairwise(over_preferences=True)
 def wmw(
     y: ArrayLike,
     scores: ArrayLike,
@@ -94,6 +100,7 @@ def wmw(
     return float(np.average(values[used], weights=weight[used]))
 
 
+@pairwise(threshold=True)
 def auc(
     y: ArrayLike,
     scores: ArrayLike,
@@ -122,6 +129,7 @@ def auc(
     return over_queries("auc", out, rows, query_weight, per_query)
 
 
+@pairwise(aliases=("tau",))
 def kendall_tau(
     y: ArrayLike,
     scores: ArrayLike,
@@ -151,6 +159,7 @@ def kendall_tau(
     return over_queries("kendall_tau", values, rows, query_weight, per_query)
 
 
+@pairwise()
 def c_index(
     y: ArrayLike,
     scores: ArrayLike,

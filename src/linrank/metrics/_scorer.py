@@ -71,7 +71,7 @@ def scorer(name: str | Metric, preset: str | None = None, *, one_query: bool = F
 
 
 def as_trained(metric: Metric, estimator: Any) -> Metric:
-    """The metric over the preferences that a ranker of linrank was trained on, unless it was told others."""
+    """The metric over the preferences that a ranker of linrank was trained on, unless its options name others."""
     inner = _innermost(estimator)
     return metric.over(inner.preferences) if hasattr(inner, "fitted_with_qid_") else metric
 

@@ -17,6 +17,7 @@ from .._errors import DataError
 from .._threads import map_in_threads
 from .._typing import FloatArray
 from ..data.checks import check_features, check_weights
+from ..engines.matrix import predict
 from ..losses import AnyLoss
 from ..model_selection.calibration import Sigmoid, fit_sigmoid
 from ..model_selection.folds import Fold, content_folds, folds_by
@@ -36,9 +37,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"} or Loss, default="squared_hinge"
+    loss : str or Loss, default="squared_hinge"
         As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
-    solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
+    solver : str or Solver, default="auto"
         The same.
     alpha, scale, tol, max_iter, n_jobs, verbose
         As in LinearRanker. `n_jobs` folds run at once.
@@ -130,7 +131,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         features = check_features(X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self.ranker_.predict(features) + self.intercept_[0]
+        return predict(features, self.ranker_.coef_, intercept=self.intercept_[0])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the two classes, in the order of classes_."""

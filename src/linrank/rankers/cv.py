@@ -10,8 +10,6 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from .._errors import ConvergenceWarning
-from ..data.missing import learn_missing
-from ..data.ranking_data import RankingData
 from ..losses import AnyLoss
 from ..metrics import Metric
 from ..model_selection.folds import make_folds, with_pairs
@@ -39,9 +37,9 @@ class LinearRankerCV(LinearPredictor):
         callable, to be maximised, that gets (y, scores, query numbers) of the test rows.
     one_standard_error : bool, default=False
         Take the strongest alpha whose mean score is within one standard error of the best.
-    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"} or Loss, default="squared_hinge"
+    loss : str or Loss, default="squared_hinge"
         As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
-    solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
+    solver : str or Solver, default="auto"
         The same.
     preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
         As in LinearRanker. `n_jobs` folds run at once; `verbose` shows their progress as well. Means that replace NaN
@@ -105,17 +103,7 @@ class LinearRankerCV(LinearPredictor):
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
         search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
-        complete, fill = learn_missing(X, self.missing)
-        data = RankingData(
-            complete,
-            y,
-            qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            pairs=pairs,
-            preferences=self.preferences,
-            query_weighting=self.query_weighting,
-        )
+        data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
         judge.check(data)
         path = search.over(data, with_pairs(make_folds(self.cv, data), data))
         if not path.converged:

@@ -8,8 +8,6 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
-from ..data.missing import learn_missing
-from ..data.ranking_data import RankingData
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
 from .predictor import LinearPredictor
@@ -24,7 +22,7 @@ class LinearRanker(LinearPredictor):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "hinge", "logistic", "logistic_erfc"} or Loss, default="squared_hinge"
+    loss : str or Loss, default="squared_hinge"
         phi: "squared_hinge" is max(0, 1 - z)^2, smooth and fastest to train; "hinge" is max(0, 1 - z), the loss of
         RankSVM and TreeRSVM; "logistic" is log(1 + e^-z), which makes `predict_pair` a probability; "logistic_erfc" is
         RankNCG's stand-in for it. Or a loss of your own: an instance of `linrank.losses.Loss`, or of any class with
@@ -33,11 +31,11 @@ class LinearRanker(LinearPredictor):
         Strength of the regulariser, > 0. The mean loss has weight 1, so alpha does not grow with the data. "auto": in
         proportion to the columns' variances over the rows, by a factor for each loss (`docs/how-to-choose.md`); often
         as good as tuning, which is `LinearRankerCV`.
-    solver : {"auto", "newton", "bundle", "cg", "tron"} or Solver, default="auto"
+    solver : str or Solver, default="auto"
         How to minimise: "newton" for smooth losses and for the hinge smoothed, "bundle" for any, "cg" (nonlinear
         conjugate gradients) and "tron" (trust-region Newton) for smooth ones, to compare with. "auto" takes Newton's
-        method, but the bundle method for the hinge with few features or large sparse X, and for losses of your own that
-        are not smooth. An instance, of `linrank.solvers` or your own, brings its own tol and max_iter.
+        method where a Hessian is cheap; else the bundle method, for a smooth loss only once Newton's directions turn
+        out to be dear. An instance, of `linrank.solvers` or your own, brings its own tol and max_iter.
     preferences : {"full", "chain"} or edges, default="full"
         Compare all levels within a query, or consecutive levels only, or those joined by a graph: a list or array of
         edges (lower level, higher level[, weight]) between values of y. Cycles are allowed, levels that do not occur
@@ -164,17 +162,7 @@ class LinearRanker(LinearPredictor):
             Weights to start from, in the units of the data.
         """
         training = Training.of(self, warm_start=self.warm_start)
-        complete, fill = learn_missing(X, self.missing)
-        data = RankingData(
-            complete,
-            y,
-            qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            pairs=pairs,
-            preferences=self.preferences,
-            query_weighting=self.query_weighting,
-        )
+        data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
         trained = training.fit(data, self._start(start), advise=self._advises)
         kept = (trained.solution, trained.key) if self.warm_start else (None, None)
         found = {**trained.attributes(), **feature_names(X), "fill_": fill, "_solution": kept[0], "_key": kept[1]}

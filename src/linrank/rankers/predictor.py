@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
+from ..data.checks import check_features
 from ..data.labels import are_labels, split_labels
-from ..data.missing import fill_missing
+from ..data.missing import fill_missing, learn_missing
 from ..data.ordering import order_within
 from ..data.queries import encode_queries
 from ..data.ranking_data import RankingData
@@ -41,6 +42,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     query_weighting: str
     missing: str = "error"
     fill_: FloatArray | None = None
+    _queries_without_pairs: int | None = None  # in training, where that was counted
     _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
 
     @abstractmethod
@@ -59,6 +61,12 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
 
+    def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
+        """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
+        complete, fill = learn_missing(X, self.missing)
+        given |= {"preferences": self.preferences, "query_weighting": self.query_weighting}
+        return RankingData(complete, y, qid, **given), fill
+
     def _adopt(self, data: RankingData, found: dict[str, Any]) -> None:
         """Become a ranker fitted to data, in one step: Ctrl-C comes before or after.
 
@@ -68,6 +76,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         several = data.qid_from == "qid" and data.n_queries > 1
         seen = RowCounts.of(data.query, data.query_ids) if several else None
         fitted = {**found, "fitted_with_qid_": data.qid_from is not None, "_rows_seen": seen}
+        fitted["_queries_without_pairs"] = data.n_queries_without_pairs
         self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | fitted
 
     def predict(self, X: Any) -> FloatArray:
@@ -76,9 +85,9 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
         """
         check_is_fitted(self)
-        complete = fill_missing(X, self.fill_)
+        features = check_features(X, allow_nan=self.fill_ is not None)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return predict(complete, self.coef_)
+        return predict(features, self.coef_, self.fill_)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.

@@ -22,8 +22,9 @@ from ..engines import Engine, Facts, open_engine
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..penalties import Ridge
-from ..solvers import SOLVERS, Callback, ConjugateGradients, Newton, Solution, Solver, Status, Tron
+from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
 from ..solvers._base import checked
+from ..solvers.choose import choose
 
 
 class Start(NamedTuple):
@@ -141,7 +142,7 @@ class Training:
         """Whether the solver asked for cannot cope with a loss that is not smooth."""
         kind = SOLVERS.get(self.solver, object) if isinstance(self.solver, str) else type(self.solver)
         smoothable = self.loss.smoothed(1.0) is not None
-        return issubclass(kind, (ConjugateGradients, Tron)) or (issubclass(kind, Newton) and not smoothable)
+        return issubclass(kind, NEED_SMOOTH) or (issubclass(kind, Newton) and not smoothable)
 
     def fit(self, data: RankingData, start: Start | None = None, advise: bool = False) -> Trained:
         """Train on data; `advise`: say so where the fit looks under-regularised."""
@@ -152,7 +153,7 @@ class Training:
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             key = self._key(engine) if self.warm_start else None
             begun = None if start is None else start.scaled(engine.facts, scale, key)
-            solution = _minimise(self._solver(engine), objective, begun, progress)
+            solution = _minimise(self._solver(objective), objective, begun, progress)
             if advise and self.verbose > 0 and all_in_order(engine, objective.scores(solution.w)):
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
@@ -164,11 +165,10 @@ class Training:
         engine = open_engine(data, self.n_jobs)
         with engine, overflow_ignored():
             scale, _ = replace(self, alpha=1.0).from_data(engine)
-            solver = self._solver(engine)
             found: list[Trained] = []
             for alpha in alphas.tolist():
                 objective = Objective(engine, self.loss, Ridge(alpha), scale)
-                solution = _minimise(solver, objective, found[-1].solution if found else None)
+                solution = _minimise(self._solver(objective), objective, found[-1].solution if found else None)
                 found.append(Trained(engine.facts, scale, alpha, solution))
                 done(solution)
         return found
@@ -184,16 +184,13 @@ class Training:
         scale = None if columns is None else choose_scale(self.scale, columns)
         return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, engine.facts)
 
-    def _solver(self, engine: Engine) -> Solver:
+    def _solver(self, objective: Objective) -> Solver:
+        """The solver given, or a new one by its name."""
         if not isinstance(self.solver, str):
             return self.solver
-        name = self.solver
-        if name == "auto":
-            # Smoothing the hinge for Newton's method pays where exact Hessians can be had.
-            smooth = self.loss if self.loss.smooth else self.loss.smoothed(1.0)
-            pays = self.loss.smooth or (smooth is not None and engine.hessian_cost(smooth) is not None)
-            name = "newton" if pays else "bundle"
-        return SOLVERS[name](tol=self.tol, max_iter=int(self.max_iter))
+        if self.solver == "auto":
+            return choose(objective, self.tol, int(self.max_iter))
+        return SOLVERS[self.solver](tol=self.tol, max_iter=int(self.max_iter))
 
     def _key(self, engine: Engine) -> Any:
         """By which the mean loss is known again; nothing is equal to that of a loss which cannot be pickled.

@@ -20,10 +20,12 @@ __all__ = [
     "Tron",
 ]
 
-#: By the names rankers take; all but "bundle" and "newton" need a smooth loss.
+#: By the names rankers take.
 SOLVERS: dict[str, type[Bundle | Newton | ConjugateGradients | Tron]] = {
     "bundle": Bundle,
     "newton": Newton,
     "cg": ConjugateGradients,
     "tron": Tron,
 }
+#: Those that need a smooth loss; Newton's method also takes one that can be smoothed.
+NEED_SMOOTH = (ConjugateGradients, Tron)

@@ -23,7 +23,7 @@ from ..line_search import search
 from .planes import Minimum, Model, Planes
 
 #: Iterations a plane is kept without being part of the model's minimiser.
-PATIENCE = 40
+MAX_IDLE = 40
 #: Where the plane at the point found raises the model at its minimiser by less than this part of the gap, Algorithm 1's
 #: plane is taken as well.
 CUTS = 0.1
@@ -77,7 +77,7 @@ class Bundle:
 
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Cuts:
         """The model of the planes known already, and of that at the starting point."""
-        model = Model.empty(objective.n_features, self.max_planes, PATIENCE if self.line_search else self.max_iter)
+        model = Model.empty(objective.n_features, self.max_planes, MAX_IDLE if self.line_search else self.max_iter)
         if isinstance(start, Solution) and isinstance(start.state, Planes):
             model = model.with_all(start.state)
         elif self.line_search:

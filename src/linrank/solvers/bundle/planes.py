@@ -7,6 +7,7 @@ ourselves, so the bound is right even where the quadratic programme's answer is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -30,8 +31,8 @@ class PlaneError(NamedTuple):
 
     def joined(self, point: Point) -> PlaneError:
         """With one more plane, at a point."""
-        here = point.error, point.gradient_error, float(np.linalg.norm(point.w))
-        return PlaneError(*(max(a, b) for a, b in zip(self, here, strict=True)))
+        value, gradient = max(self.value, point.error), max(self.gradient, point.gradient_error)
+        return PlaneError(value, gradient, max(self.farthest, math.sqrt(float(point.w @ point.w))))
 
     def at_minimiser(self, objective: Objective) -> float:
         """How far a plane may lie above the risk at the minimiser, where the penalty is at most f(0)."""
@@ -69,14 +70,14 @@ class Model:
     x: FloatArray  # (n,)
     idle: NDArray[np.int64]  # (n,) minimisations since a plane had weight
     most: int  # planes kept
-    patience: int  # minimisations a plane is kept without weight, once room is short
+    max_idle: int  # minimisations a plane is kept without weight, once room is short
     error: PlaneError
 
     @staticmethod
-    def empty(n_features: int, most: int, patience: int) -> Model:
+    def empty(n_features: int, most: int, max_idle: int) -> Model:
         """No plane."""
         a, G = np.empty((FIRST_ROOM, n_features)), np.empty((FIRST_ROOM, FIRST_ROOM))
-        return Model(a, np.empty(FIRST_ROOM), G, np.empty(0), np.empty(0, dtype=np.int64), most, patience, PlaneError())
+        return Model(a, np.empty(FIRST_ROOM), G, np.empty(0), np.empty(0, dtype=np.int64), most, max_idle, PlaneError())
 
     @property
     def n(self) -> int:
@@ -98,7 +99,7 @@ class Model:
         """With one plane more; it starts without weight, but the first has all."""
         model = self
         if model.n == model.b.size:
-            model = model._keeping(np.flatnonzero(model.idle <= model.patience))
+            model = model._keeping(np.flatnonzero(model.idle <= model.max_idle))
         if model.n >= model.most:
             model = model._merged()
         if model.n == model.b.size:
@@ -107,7 +108,7 @@ class Model:
         model.a[k], model.b[k] = a, b
         model.G[k, : k + 1] = model.a[: k + 1] @ a
         model.G[: k + 1, k] = model.G[k, : k + 1]
-        return replace(model, x=np.r_[model.x, 1.0 if k == 0 else 0.0], idle=np.r_[model.idle, 0])
+        return replace(model, x=np.append(model.x, 1.0 if k == 0 else 0.0), idle=np.append(model.idle, 0))
 
     def touching(self, point: Point) -> Model | None:
         """With the plane that touches the risk at a point; None where it overflows.

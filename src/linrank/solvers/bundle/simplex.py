@@ -46,12 +46,13 @@ def maximise_over_simplex(G: FloatArray, b: FloatArray, alpha: float, x: FloatAr
 
 def _solve(K: FloatArray, right: FloatArray) -> FloatArray:
     """K^-1 right for a positive definite K; a trace of ridge where rounding made it indefinite."""
-    ridge = 0.0
-    for _ in range(8):
-        _, answer, info = dposv(K + ridge * np.eye(len(K)), right)
+    _, answer, info = dposv(K, right)
+    ridge = 1e-14 * float(K.diagonal().max())
+    for _ in range(7):
         if info == 0:
             break
-        ridge = max(100 * ridge, 1e-14 * float(K.diagonal().max()))
+        _, answer, info = dposv(K + ridge * np.eye(len(K)), right)
+        ridge *= 100
     solution: FloatArray = answer
     return solution
 
@@ -60,7 +61,7 @@ def _enter(G: FloatArray, shift: float, x: FloatArray, support: list[int], j: in
     """Add plane j; if it depends on the support, move along the shared direction until one plane leaves."""
     S: NDArray[np.intp] = np.array(support, dtype=np.intp)
     column = G[S, j] + shift
-    y = _solve(G[np.ix_(S, S)] + shift, column)
+    y = _solve(G[S[:, None], S] + shift, column)
     outside = G[j, j] + shift - column @ y
     if outside > DEPENDENT * (G[j, j] + shift):
         return [*support, j]
@@ -80,8 +81,8 @@ def _settle(G: FloatArray, beta: FloatArray, shift: float, x: FloatArray, suppor
     """Maximise on the support; planes whose multiplier would become negative leave it."""
     while True:
         S = np.array(support, dtype=np.intp)
-        right = np.column_stack([beta[S], np.ones(S.size)])
-        solved = _solve(G[np.ix_(S, S)] + shift, right)
+        right = np.array([beta[S], np.ones(S.size)]).T
+        solved = _solve(G[S[:, None], S] + shift, right)
         level = (1.0 - solved[:, 0].sum()) / solved[:, 1].sum()
         target = solved[:, 0] + level * solved[:, 1]
         if target.min() >= 0 or S.size == 1:

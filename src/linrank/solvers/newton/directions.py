@@ -3,12 +3,12 @@
 Whether to rent or to buy: without a factor, directions come from conjugate gradients on Hessian products; an exact
 Hessian costs as much as some of these, and is built once so many have been made. Its Cholesky factor, corrected by the
 steps taken since (`secants.py`), then gives directions for nothing. When many steps have been taken with it, it is
-built anew, or, where none can be had, conjugate gradients preconditioned by it solve for one direction. A factor serves
-for many points, for any penalty, and that of a sample of the rows for all rows.
+built anew. A factor serves for many points, for any penalty, and that of a sample of the rows for all rows.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,14 +24,14 @@ from .secants import Secant, corrected
 class Tuning:
     """Numbers that steer directions; ``benchmarks/run.py ablation`` says what each is worth."""
 
-    #: Relative residual at which conjugate gradients stop.
-    forcing: float = 0.1
+    #: Relative residual at which conjugate gradients stop,
+    forcing: float = 0.3
+    #: or, earlier, where the gap that it foretells is this part of the one wanted.
+    enough: float = 0.3
     #: Steps that secants remember.
     memory: int = 12
-    #: A factor is renewed after so many times the steps that a new one costs,
-    renewal: float = 8.0
-    #: which are taken for so many where none can be had.
-    price: float = 10.0
+    #: A factor is renewed after so many times the steps that a new one costs in products.
+    renewal: float = 2.0
 
 
 TUNING = Tuning()
@@ -87,21 +87,24 @@ class CurvatureMemory:
 
 
 class Direction(NamedTuple):
-    """A direction, and whether Newton's equation was solved for it."""
+    """A direction, and whether a better one was given up as too dear."""
 
     d: FloatArray
-    solved: bool
+    given_up: bool = False
 
 
 @dataclass(frozen=True)
 class Directions:
     """How directions are found.
 
-    hessian : "auto", "exact" or "products"; rounded : whether conjugate gradients may read X in float32.
+    hessian : "auto", "exact" or "products"; rounded : whether conjugate gradients may read X in float32;
+    max_products : when they give up, where no Hessian is bought before; target : the gap wanted.
     """
 
     hessian: str = "auto"
     rounded: bool = True
+    max_products: float = math.inf
+    target: float = 0.0
 
     def next(self, point: Point, memory: CurvatureMemory, sample: bool = False) -> tuple[Direction, CurvatureMemory]:
         """An approximate solution of H d = -gradient; `sample`: of the rows, so that a Hessian is cheap."""
@@ -110,50 +113,40 @@ class Directions:
             return self._exact(point)
         memory = memory.factorised(point.objective.penalty.curvature)
         if memory.factor is not None:
-            return self._with_factor(point, memory.noted(point, TUNING.memory), cost)
-        if cost is None:
-            return self._solved(point, memory)
-        limit = 0 if sample else max(1, int(cost - memory.earlier))
-        d, n, solved = self._conjugate_gradients(point, memory, limit)
-        return (Direction(d, True), replace(memory, products=memory.products + n)) if solved else self._exact(point)
+            old = cost is not None and memory.steps >= TUNING.renewal * cost
+            return self._exact(point) if old else self._with_factor(point, memory.noted(point, TUNING.memory))
+        rent = math.inf if cost is None else 0 if sample else max(1, int(cost - memory.earlier))
+        d, n, solved = self._conjugate_gradients(point, min(rent, self.max_products))
+        if not solved and rent <= self.max_products and cost is not None:
+            return self._exact(point)
+        return Direction(d, not solved and n >= self.max_products), replace(memory, products=memory.products + n)
 
-    def _with_factor(
-        self, point: Point, memory: CurvatureMemory, cost: float | None
-    ) -> tuple[Direction, CurvatureMemory]:
-        price = TUNING.price if cost is None else cost
-        if memory.steps >= TUNING.renewal * price:
-            return self._solved(point, replace(memory, steps=0)) if cost is None else self._exact(point)
+    def _with_factor(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
         d = corrected(memory.precondition, memory.secants, memory.c, -point.gradient)
-        return Direction(d, False), replace(memory, steps=memory.steps + 1)
+        return Direction(d), replace(memory, steps=memory.steps + 1)
 
     def _exact(self, point: Point) -> tuple[Direction, CurvatureMemory]:
         memory = CurvatureMemory(point.risk_hessian()).factorised(point.objective.penalty.curvature)
         if memory.factor is None:
-            return self._solved(point, memory)
+            return Direction(self._conjugate_gradients(point)[0]), memory
         memory = memory.noted(point, TUNING.memory)
-        return Direction(-memory.precondition(point.gradient), True), memory
+        return Direction(-memory.precondition(point.gradient)), memory
 
-    def _solved(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
-        """By conjugate gradients, as long as rounding is not to blame."""
-        return Direction(self._conjugate_gradients(point, memory, 10 * point.w.size + 100)[0], True), memory
-
-    def _conjugate_gradients(self, point: Point, memory: CurvatureMemory, limit: int) -> tuple[FloatArray, int, bool]:
+    def _conjugate_gradients(self, point: Point, limit: float = math.inf) -> tuple[FloatArray, int, bool]:
         """The direction after at most `limit` Hessian products, how many there were, and whether they sufficed."""
         r = -point.gradient
-        x, z = np.zeros_like(r), memory.precondition(r)
-        p, rz = z, float(r @ z)
-        # In the preconditioner's norm and in the certificate's: an old factor hardly sees what has become active since.
-        goal, plain_goal = TUNING.forcing**2 * rz, TUNING.forcing**2 * float(r @ r)
+        x, p, rr = np.zeros_like(r), r, float(r @ r)
+        goal, gap, enough = TUNING.forcing**2 * rr, point.objective.penalty.conjugate, TUNING.enough * self.target
+        limit = int(min(limit, 10 * r.size + 100))  # beyond that rounding is to blame
         for n in range(1, limit + 1):
             Hp = point.hessian_product(p, exact=not self.rounded)
             curvature = float(p @ Hp)
             if not curvature > 0:
                 return x, n, False
-            step = rz / curvature
+            step = rr / curvature
             x, r = x + step * p, r - step * Hp
-            z = memory.precondition(r)
-            rz, before = float(r @ z), rz
-            if rz <= goal and float(r @ r) <= plain_goal:
+            rr, before = float(r @ r), rr
+            if rr <= goal or gap(r) <= enough:
                 return x, n, True
-            p = z + (rz / before) * p
+            p = r + (rr / before) * p
         return x, limit, False

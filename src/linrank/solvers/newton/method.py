@@ -1,8 +1,8 @@
 """Newton's method for smooth losses, and for the hinge by smoothing it.
 
 An iteration takes the next direction (`directions.py`) and searches its line in score space. A start from zero begins
-on samples of the rows, which leave their solution, and the factor of their Hessian, to all rows. The hinge is rounded
-off (`smoothing.py`) over a width that shrinks when most of what is left to gain is due to it.
+on a sample of the rows, which leaves its solution, and the factor of its Hessian, to all rows. The hinge is rounded off
+(`smoothing.py`) over a width that shrinks when most of the gap is due to it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from .smoothing import Given, Smoothed, view_of
 class Tuning:
     """Numbers that steer the method; ``benchmarks/run.py ablation`` says what each is worth."""
 
-    #: Rows of the samples on which a start from zero begins, and how many of them a feature needs to be told apart.
-    samples: tuple[int, ...] = (5_000, 25_000)
+    #: Rows of the sample on which a start from zero begins, or so many a feature.
+    sample: int = 5_000
     rows_a_feature: int = 20
-    #: The gap to which they are solved, relative to f(0).
+    #: Most that its Hessian costs, in Hessian products with all rows.
+    pays: float = 20.0
+    #: The gap to which it is solved, relative to f(0).
     rough: float = 1e-3
 
 
@@ -54,7 +56,6 @@ class Iterate(State):
     memory: CurvatureMemory
     least: float  # value of the smooth objective at its present width
     smoothing: float  # part of the gap that is due to smoothing
-    left_to_gain: float  # about how far the smooth objective was above its minimum; infinite where that is not known
     goal: Goal
 
     @property
@@ -76,12 +77,14 @@ class Newton:
     hessian : {"auto", "exact", "products"}
         Build exact Hessians when they pay, always, or never; a start from an earlier solution uses those it left.
     samples : bool
-        Whether a start from zero begins on samples of the rows.
-    gradient_tol : float or None
-        Stop instead when |grad f(w)| <= gradient_tol * |grad f(0)|, for smooth losses: rule (3) of P-SWX.
+        Whether a start from zero begins on a sample of the rows.
     rounded : bool
         Whether conjugate gradients read sparse float64 features from a float32 copy, made once: half as large as X, or
         two thirds beyond 65,536 features, and faster to read. Gradients and certificates read X itself.
+    max_products : float
+        Give up, as stalled, where a direction takes more Hessian products: another method may do better.
+    gradient_tol : float or None
+        Stop instead when |grad f(w)| <= gradient_tol * |grad f(0)|, for smooth losses: rule (3) of P-SWX.
     """
 
     tol: float = 1e-3
@@ -89,6 +92,7 @@ class Newton:
     hessian: str = "auto"
     samples: bool = True
     rounded: bool = True
+    max_products: float = np.inf
     gradient_tol: float | None = None
 
     stall = 5
@@ -102,22 +106,26 @@ class Newton:
     def minimise(
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
     ) -> Solution:
-        """Minimise from `start`: weights or an earlier solution; from zero, over samples of the rows first."""
+        """Minimise from `start`: weights or an earlier solution; from zero, over a sample of the rows first."""
         return iterate(self, objective, start, callback)
 
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Iterate:
-        """At weights given, at an earlier solution, or at that of samples of the rows."""
+        """At weights given, at an earlier solution, or at that of a sample of the rows."""
         if self.gradient_tol is not None and not objective.loss.smooth:
             raise ParameterError(f"gradient_tol needs a smooth loss, {objective.loss.name!r} is not: leave it out.")
         warm = start.state if isinstance(start, Solution) and isinstance(start.state, WarmStart) else WarmStart()
         w = start.w if isinstance(start, Solution) else start
         if w is None:
-            w, warm = self._from_samples(objective, warm)
+            w, warm = self._from_sample(objective, warm)
         return _first(objective, w, warm, self.tol, self.gradient_tol)
 
     def step(self, state: Iterate) -> Iterate:
-        """A step along the next direction, after smoothing less where that is most of what is left to gain."""
-        return _next(_refined(state), Directions(self.hessian, self.rounded))
+        """A step along the next direction, after smoothing less where that is most of the gap."""
+        return _next(_refined(state), self.directions(state.target))
+
+    def directions(self, target: float) -> Directions:
+        """How directions to such a gap are found; by the gradient's rule, a small gap is not enough."""
+        return Directions(self.hessian, self.rounded, self.max_products, target if self.gradient_tol is None else 0.0)
 
     def ends(self, state: Iterate) -> Status | None:
         """By the gap, or by the gradient."""
@@ -127,21 +135,20 @@ class Newton:
         """The curvature, and the width of smoothing."""
         return WarmStart(state.memory.for_next_fit(), state.view.mu)
 
-    def _from_samples(self, objective: Objective, warm: WarmStart) -> tuple[FloatArray, WarmStart]:
-        """Weights and curvature from growing samples of the rows, where they say something about so many features."""
-        w, rough = zeros(objective), max(self.tol, TUNING.rough)
-        for n_rows in TUNING.samples if self.samples else ():
-            enough = n_rows >= TUNING.rows_a_feature * objective.n_features
-            part = objective.sample(n_rows) if enough else None
-            if part is not None:
-                state = drive(OnSample(self), _first(part, w, warm, rough)).state
-                w, warm = state.best.w, WarmStart(state.memory.on_other_rows(), state.view.mu)
-        return w, warm
+    def _from_sample(self, objective: Objective, warm: WarmStart) -> tuple[FloatArray, WarmStart]:
+        """Weights and curvature from a sample of the rows, where there is one."""
+        part = sample_of(view_of(objective, warm.mu).objective) if self.samples else None
+        if part is None:
+            return zeros(objective), warm
+        rough = max(self.tol, TUNING.rough)
+        start = _first(replace(part, loss=objective.loss), zeros(objective), warm, rough)
+        state = drive(OnSample(self), start).state
+        return state.best.w, WarmStart(state.memory.on_other_rows(), state.view.mu)
 
 
 @dataclass(frozen=True)
 class OnSample:
-    """The method on a sample of the rows: to less than the sample can tell, and with a Hessian at once."""
+    """The method on a sample of the rows, with a Hessian at once."""
 
     method: Newton
 
@@ -154,12 +161,20 @@ class OnSample:
 
     def step(self, state: Iterate) -> Iterate:
         """As on all rows, but Hessians are cheap."""
-        return _next(_refined(state), Directions(self.method.hessian, self.method.rounded), sample=True)
+        return _next(_refined(state), self.method.directions(state.target), sample=True)
 
     def ends(self, state: Iterate) -> Status | None:
-        """Where there is less to gain than a sample can tell."""
-        little = state.left_to_gain <= 0.1 * state.target and state.smoothing <= 0.5 * state.target
-        return Status.CONVERGED if little else state.goal.ends(state.best, state.point)
+        """Where the gap is within what a sample can tell."""
+        return state.goal.ends(state.best, state.point)
+
+
+def sample_of(objective: Objective) -> Objective | None:
+    """A smooth objective over a sample of the rows that tells features apart; None where that does not pay."""
+    n_rows = max(TUNING.sample, TUNING.rows_a_feature * objective.n_features)
+    share = n_rows / objective.n_rows
+    if share > 1 or (objective.hessian_cost or 0.0) * share > TUNING.pays:
+        return None
+    return objective.sample(n_rows)
 
 
 def _first(
@@ -170,16 +185,14 @@ def _first(
     found, smoothing = view.at(point)
     best = Certificate.none(objective).joined(found)
     goal = Goal(objective, tol, gradient_tol)
-    return Iterate(best, True, False, view, point, warm.memory, point.value, smoothing, np.inf, goal)
+    return Iterate(best, True, False, view, point, warm.memory, point.value, smoothing, goal)
 
 
 def _refined(state: Iterate) -> Iterate:
-    """The same weights, smoothed less where smoothing is most of what is left to gain."""
+    """The same weights, smoothed less where smoothing is most of the gap."""
     point, target = state.point, state.target
-    if state.smoothing <= 0.5 * target:
-        return state
     rest = point.objective.penalty.gap(point.w, point.risk_gradient)
-    if min(rest, 3.0 * state.left_to_gain) > state.smoothing:
+    if not state.smoothing > max(0.5 * target, rest):
         return state
     view = state.view.narrowed(target, state.smoothing)
     if view.mu >= state.view.mu:
@@ -196,11 +209,6 @@ def _next(state: Iterate, directions: Directions, sample: bool = False) -> Itera
     found, smoothing = state.view.at(point)
     best = state.best.joined(found)
     gained = best.improves_on(state.best) or best.lower > state.best.lower or point.value < state.least
-    left_to_gain = _left_to_gain(line.slope, trial.t, direction.solved or sample)
     least = min(point.value, state.least)
-    return Iterate(best, gained, False, state.view, point, memory, least, smoothing, left_to_gain, state.goal)
-
-
-def _left_to_gain(slope: float, t: float, known: bool) -> float:
-    """About how far f was above its minimum before a step of length t; `known`: where the direction tells."""
-    return -0.5 * slope * max(t * t, 1.0 / t) if known else np.inf
+    given_up = direction.given_up
+    return Iterate(best, gained, given_up, state.view, point, memory, least, smoothing, state.goal)

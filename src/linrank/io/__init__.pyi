@@ -1,0 +1,17 @@
+from ..data.dataset import Comments as Comments
+from ..data.dataset import Dataset as Dataset
+from ._beside import has_side_files as has_side_files
+from ._columns import GUESSES as GUESSES
+from ._csv import write_csv as write_csv
+from ._model import Model as Model
+from ._parquet import write_parquet as write_parquet
+from ._read import read as read
+from .formats import format_of as format_of
+from .frames import from_frame as from_frame
+from .model import load as load
+from .model import read_model as read_model
+from .model import save as save
+from .svmlight import count_features as count_features
+from .svmlight import iter_svmlight as iter_svmlight
+from .svmlight import read_svmlight as read_svmlight
+from .write import write_svmlight as write_svmlight

@@ -1,0 +1,89 @@
+"""Parquet files, which may say themselves which column is what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from .._errors import DataError, ParameterError
+from .._files import PathLike, replacing
+from ..data.dataset import Dataset
+from ._arrow import arrow_errors, path_of, pyarrow, validate
+from ._columns import dataset
+from ._options import ReadOptions
+from ._streams import Source, name_of
+from .frames import FrameTable
+from .write import checked
+
+ROLES = b"linrank"  # key of the metadata that says which column is what
+
+
+def read(source: Source, options: ReadOptions) -> Dataset:
+    """A Parquet file; one written by `write_parquet` says itself which column is what."""
+    path, columns = path_of(source, "parquet"), options.columns
+    (parquet,) = pyarrow("parquet")
+    with open(path, "rb") as file, arrow_errors(name_of(path)):
+        table = parquet.read_table(file)
+        validate(table)
+    known = _roles(table)
+    given = {role: known.get(role, "") if known and getattr(columns, role) is None else getattr(columns, role)
+             for role in ("label", "query", "id", "weight")}  # fmt: skip
+    return dataset(FrameTable(table), replace(columns, **given), options.missing, options.dtype)
+
+
+def _roles(table: Any) -> dict[str, str]:
+    try:
+        known = json.loads((table.schema.metadata or {}).get(ROLES, b"{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return known if isinstance(known, dict) and all(isinstance(column, str) for column in known.values()) else {}
+
+
+def write(path: PathLike, data: Dataset) -> None:
+    """Write ranking data."""
+    write_parquet(path, data)
+
+
+def write_parquet(
+    path: PathLike,
+    X: Any,
+    y: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    *,
+    comments: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> None:
+    """Write ranking data as a Parquet file that says which column is what; see `write_svmlight` for the parameters.
+
+    Columns are ``label``, ``qid``, ``id`` and ``weight`` where given, then the features by name, or ``1``, ``2``, ...
+    A sparse X is written with its zeros, column by column.
+    """
+    parquet, lib = pyarrow("parquet", "lib")
+    data = checked(X, y, qid, comments, sample_weight, feature_names)
+    names = data.feature_names or [str(j + 1) for j in range(data.n_features)]
+    texts = None if data.comments is None else list(data.comments)
+    parts = {"label": data.y, "query": data.qid, "id": texts, "weight": data.sample_weight}
+    roles = {role: "qid" if role == "query" else role for role, values in parts.items() if values is not None}
+    if len({*names, *roles.values()}) < len(names) + len(roles) or len(names) != data.n_features:
+        raise ParameterError(
+            f"The {data.n_features} features need as many different names, none of them {', '.join(roles.values())}."
+        )
+    matrix = data.X.tocsc() if sp.issparse(data.X) else data.X
+    columns: dict[str, Any] = {column: parts[role] for role, column in roles.items()}
+    for j, name in enumerate(names):
+        columns[name] = matrix[:, [j]].toarray().ravel() if sp.issparse(matrix) else np.ascontiguousarray(matrix[:, j])
+    try:
+        table = lib.table(columns).replace_schema_metadata({ROLES: json.dumps(roles)})
+    except UnicodeError:
+        raise DataError("A Parquet file holds UTF-8 alone, but a name, a query id or a comment is none.") from None
+    except lib.ArrowException as error:
+        raise DataError(f"This data does not fit into a Parquet file: {error}.") from None
+    with replacing(path) as file:
+        parquet.write_table(table, file)

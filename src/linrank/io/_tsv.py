@@ -1,0 +1,19 @@
+"""Tables of text, separated by tabs."""
+
+from __future__ import annotations
+
+from .._files import PathLike
+from ..data.dataset import Dataset
+from . import _csv
+from ._options import ReadOptions
+from ._streams import Source
+
+
+def read(source: Source, options: ReadOptions) -> Dataset:
+    """As a file of CSV."""
+    return _csv.read(source, options, separator="\t")
+
+
+def write(path: PathLike, data: Dataset) -> None:
+    """Write ranking data."""
+    _csv.write_csv(path, data, separator="\t")

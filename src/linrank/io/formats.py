@@ -1,0 +1,80 @@
+"""The table of formats: names, endings, and the modules that read and write them, imported when they are needed."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .._files import PathLike
+    from ..data.dataset import Dataset
+    from ._options import ReadOptions
+    from ._streams import Source
+
+PACKED = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of ranking data.
+
+    Attributes
+    ----------
+    name : str
+        As in `read(format=...)`.
+    home : str
+        The module of this package that holds its functions `read` and, unless it is only read, `write`.
+    endings : tuple of str
+        Of file names, in lower case.
+    table : bool
+        Whether its columns have names; otherwise it is SVMlight, whose features have numbers.
+    """
+
+    name: str
+    home: str
+    endings: tuple[str, ...] = ()
+    table: bool = True
+
+    @property
+    def read(self) -> Callable[[Source, ReadOptions], Dataset]:
+        """All of a file as ranking data."""
+        found: Callable[[Source, ReadOptions], Dataset] = self._module().read
+        return found
+
+    @property
+    def write(self) -> Callable[[PathLike, Dataset], None] | None:
+        """Write ranking data to a file; None: the format is only read."""
+        return getattr(self._module(), "write", None)
+
+    def _module(self) -> Any:
+        return importlib.import_module(f".{self.home}", __package__)
+
+
+_SVMLIGHT = Format("svmlight", "svmlight", table=False)
+FORMATS: dict[str, Format] = {
+    format.name: format
+    for format in (
+        _SVMLIGHT,
+        Format("csv", "_csv", (".csv",)),
+        Format("tsv", "_tsv", (".tsv",)),
+        Format("parquet", "_parquet", (".parquet", ".pq")),
+        Format("arrow", "_arrow", (".arrow", ".feather", ".ipc")),
+    )
+}
+
+
+def format_of(path: Source) -> str:
+    """The name of the format that a file's name implies: everything that is no table is SVMlight."""
+    if not isinstance(path, (str, os.PathLike)):
+        return _SVMLIGHT.name
+    ending = unpacked(PurePath(path)).suffix.lower()
+    return next((format.name for format in FORMATS.values() if ending in format.endings), _SVMLIGHT.name)
+
+
+def unpacked(path: PurePath) -> PurePath:
+    """The file's name without the ending of a packer."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path

@@ -1,0 +1,75 @@
+"""What is checked of features, utilities and numbers: kept where it lies, converted, or refused."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from linrank import DataError, LinearRanker, ParameterError, RankingData
+
+X5 = np.arange(10.0).reshape(5, 2)
+Y5 = np.array([3.0, 1.0, 2.0, 1.0, 0.0])
+Q5 = np.array([0, 0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_x_is_used_where_it_lies(make, dtype):
+    X = make(X5.astype(dtype))
+    kept = RankingData(X, Y5, Q5).X
+    if sp.issparse(X):
+        assert np.shares_memory(kept.data, X.data)
+    else:
+        assert np.shares_memory(kept, X)
+    assert kept.dtype == dtype
+
+
+def test_unsorted_sparse_rows_are_not_copied_but_duplicates_are_summed():
+    unsorted = sp.csr_matrix((np.array([1.0, 2.0, 3.0]), np.array([1, 0, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    assert np.shares_memory(RankingData(unsorted, [0, 1]).X.data, unsorted.data)
+    double = sp.csr_matrix((np.array([1.0, 2.0, 3.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    np.testing.assert_array_equal(RankingData(double, [0, 1]).X.toarray(), [[0.0, 3.0], [3.0, 0.0]])
+    assert double.nnz == 3
+
+
+@pytest.mark.parametrize(
+    "make", [sp.csc_matrix, sp.coo_matrix, sp.lil_matrix, np.ndarray.tolist, lambda X: X.astype(object)]
+)
+def test_other_containers_are_converted(make):
+    X = RankingData(make(X5), Y5, Q5).X
+    np.testing.assert_array_equal(X.toarray() if sp.issparse(X) else X, X5)
+
+
+@pytest.mark.parametrize(
+    "y", [np.array(["2020-01-01"] * 5, dtype="datetime64[D]"), np.ma.masked_array(Y5, mask=[1, 0, 0, 0, 0])]
+)
+def test_dates_and_masks_are_no_utilities(y):
+    with pytest.raises(DataError, match="y h"):
+        RankingData(X5, y, Q5)
+
+
+def test_strided_features_are_made_contiguous_once():
+    X = np.random.default_rng(0).random((10, 8))
+    assert RankingData(X[::2, ::2], Y5, Q5).X.flags.c_contiguous
+
+
+@pytest.mark.parametrize(
+    ("indices", "indptr"),
+    [
+        ([0, 1, 2, 3], [0, 2, 2, 4]),  # a column that is not there
+        ([0, 1, -1, 2], [0, 2, 2, 4]),
+        ([0, 1, 0, 1], [0, 4, 2, 4]),  # rows that run backwards
+        ([0, 1, 0, 1], [0, 2, 3, 9]),  # rows beyond the data
+        ([0, 1, 0, 1], [1, 2, 3, 4]),
+    ],
+)
+def test_a_damaged_sparse_matrix_is_refused(indices, indptr):
+    X = sp.csr_matrix((3, 3))
+    X.data, X.indices, X.indptr = np.ones(4), np.array(indices, dtype=np.int32), np.array(indptr, dtype=np.int32)
+    with pytest.raises(DataError, match="damaged CSR"):
+        RankingData(X, [1, 2, 3])
+
+
+@pytest.mark.parametrize("alpha", [pytest.param(10**400, id="huge"), np.inf, np.nan, -1, True, "1"])
+def test_alphas_that_are_no_number_above_0(alpha):
+    with pytest.raises(ParameterError, match="alpha"):
+        LinearRanker(alpha=alpha).fit([[0.0], [1.0]], [0, 1])
