@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
+from ..data.device import on_host
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
 from ..data.ordering import order_within
@@ -63,7 +64,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
     def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
         """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
-        complete, fill = learn_missing(X, self.missing)
+        complete, fill = learn_missing(X if hasattr(self, "device") else on_host(X), self.missing)
         given |= {"preferences": self.preferences, "query_weighting": self.query_weighting}
         return RankingData(complete, y, qid, **given), fill
 

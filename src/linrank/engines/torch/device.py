@@ -59,6 +59,6 @@ def check_memory(data: RankingData, device: Any) -> None:
     free, needed = free_bytes(device), bytes_needed(data)
     if free is not None and needed > free:
         raise DataError(
-            f"The data needs about {needed / 1e9:.2f} GB on the device, where {free / 1e9:.2f} GB are free: give float32 "
-            "features, several devices, or a part of the data."
+            f"The data needs about {needed / 1e9:.2f} GB on the device, where {free / 1e9:.2f} GB are free: give "
+            "float32 features, several devices, or a part of the data."
         )

@@ -132,7 +132,8 @@ class TorchEngine:
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """Some whole queries."""
-        return draw(self.data, n_rows, first, of)
+        drawn = draw(self.data, n_rows, first, of)
+        return None if drawn is None else drawn.on_host()
 
     def sample(self, n_rows: int) -> LocalEngine | None:
         """A local engine for a sample of the rows."""

@@ -1,8 +1,8 @@
 """Losses phi(z) = -z/2 + psi(z), psi even and smooth, on a device: sums over all pairs, less those within levels.
 
-As on the CPU (`losses/_even.py`), the linear part has coefficients that never change, and psi does not ask who wins. Its
-sums over all partners are taken by cells of a grid, CELL wide, of each segment (a ranking, or a level of one): psi is
-analytic, so between two cells delta apart it is a polynomial in both places,
+As on the CPU (`losses/_even.py`), the linear part has coefficients that never change, and psi does not ask who wins.
+Its sums over all partners are taken by cells of a grid, CELL wide, of each segment (a ranking, or a level of one): psi
+is analytic, so between two cells delta apart it is a polynomial in both places,
 
     psi(s_i - s_j) = sum over k, l of T_k(x_i) C_delta[k, l] T_l(x_j),      T Chebyshev's polynomials, x in [-1, 1],
 

@@ -21,7 +21,7 @@ from .ops import BITS, Tensor, exponent_of, permuted, power
 def threshold(s: Tensor, m: float) -> Tensor:
     """The largest x for which s - x, rounded, is at least m.
 
-    x0 = s - m with its rounding error e (Knuth's two-difference), and half of the distance from m to the float below it:
+    x0 = s - m with its rounding error e (Knuth's two-difference), and half of the distance from m to the float below:
     s - x is rounded up to m from there. The answer is x0 + e + that, or a neighbour of it.
     """
     x0 = s - m
