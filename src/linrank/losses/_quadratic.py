@@ -90,8 +90,9 @@ class PiecewiseQuadratic(Loss):
             value, hinge = smooth.squared_sums(centred, v, u, a, m, *found[0][:3], g[here])
             sums = np.array([value, 2.0 * a * hinge, hinge])
         else:  # 1 / (2 a) is the width
-            at_margins = (one[:3] + (one.rest or ()) for one in found)
-            sums = np.array(smooth.band_sums(centred, v, u, a, m, 0.5 / a, *at_margins, g[here]))
+            outer, inner = ((*one[:3], *(one.rest or ())) for one in found)
+            band: tuple[float, ...] = smooth.band_sums(centred, v, u, a, m, 0.5 / a, outer, inner, g[here])
+            sums = np.array(band)
         for _ in range(2):  # to 0: what rounding left of their sum would be multiplied by an offset of the features
             g[here] -= v * (g[here].sum() / v.sum())
         return sums, _Long(ranking, v, terms)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
-from ..._typing import FloatArray
+from ..._typing import IntArray
 from ...data.rankings import Preferences
 from .layout import Layout
 from .matrix import DeviceMatrix
@@ -39,7 +39,7 @@ def cost(preferences: Preferences, n_features: int) -> float:
     return max(1.0, batches / product)
 
 
-def batches(preferences: Preferences) -> Iterator[tuple[int, FloatArray]]:
+def batches(preferences: Preferences) -> Iterator[tuple[int, IntArray]]:
     """Lengths, and where the rankings of a batch begin: those of like length together, the longest of them counting."""
     sizes = np.diff(preferences.ranking_ptr)
     order = np.argsort(sizes, kind="stable")
@@ -90,7 +90,7 @@ def by_columns(matrix: DeviceMatrix, layout: Layout, product: Callable[[Tensor],
     return 0.5 * (H + H.t())
 
 
-def sum_of_squares(matrix: DeviceMatrix, g: Tensor, query: FloatArray, n_queries: int, layout: Layout) -> Tensor:
+def sum_of_squares(matrix: DeviceMatrix, g: Tensor, query: IntArray, n_queries: int, layout: Layout) -> Tensor:
     """Sum over queries of a a^T, a the sum of g_i x_i over a query's rows: some whole queries at a time."""
     d = matrix.shape[1]
     order = np.argsort(query, kind="stable")
