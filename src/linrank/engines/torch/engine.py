@@ -20,13 +20,14 @@ from ...data.ranking_data import RankingData
 from ...losses import Loss, Sums
 from .._facts import Columns, Facts, without_rounding
 from ..local import LocalEngine
-from . import hessian
+from . import hessian, pairs
 from .device import check_memory, find_device
 from .layout import Layout
 from .losses import on_device as loss_on_device
 from .matrix import DeviceMatrix
 from .matrix import on_device as matrix_on_device
 from .ops import Tensor, totals
+from .pairs import PairPoint
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,8 @@ class TorchEvaluation:
             self.point, self.sums, self._gradient = None, Sums(), np.zeros(engine.facts.features)
             return
         here = self.scores.values
-        self.point = point = self.how.at(engine.layout, here)
+        by_pairs = pairs.fits(loss, engine.layout)
+        self.point = point = PairPoint(loss, engine.layout, here) if by_pairs else self.how.at(engine.layout, here)
         size = point.gradient.abs() * here.abs()
         slope = torch.zeros_like(here) if d is None else point.gradient * d.values
         found = totals([*point.columns(), slope, size])

@@ -40,6 +40,8 @@ class Layout:
         self.longest = p.longest
         self.n_levels = int(np.diff(p.ranking_levels).max(initial=1))
         self.in_order = p.n_members == n_rows and p.in_order
+        self._ranking_ptr = p.ranking_ptr
+        self._tiles: tuple[Tensor, ...] | None = None
         self.row = self.put(p.row, np.int64)
         self.ranking = self.put(np.repeat(np.arange(p.n_rankings), sizes), np.int64)
         self.level = self.put(p.level_numbers() if p.n_rankings else np.empty(0), np.int64)
@@ -70,6 +72,16 @@ class Layout:
         higher = running[self.end] - running[self.level_ptr[self.segment + 1]]
         balance = 0.5 * (higher - lower).to(torch.float64)
         return balance if unit is None else balance / unit
+
+    def tiles(self, block: int) -> tuple[Tensor, ...]:
+        """Rankings cut into tiles of so many members: where each tile and its ranking begin, and where that ends."""
+        if self._tiles is None:
+            count = -(-np.diff(self._ranking_ptr) // block)
+            which = np.repeat(np.arange(count.size), count)
+            number = np.arange(which.size) - np.repeat(np.cumsum(count) - count, count)
+            begin, end = self._ranking_ptr[which], self._ranking_ptr[which + 1]
+            self._tiles = tuple(self.put(x, np.int64) for x in (begin + block * number, begin, end))
+        return self._tiles
 
     def _to_rows(self, row: NDArray[np.int32], n_rows: int) -> None:
         """How values of members are brought back: written where each row is once a member, else added up in order."""
