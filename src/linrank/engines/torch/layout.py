@@ -12,8 +12,9 @@ from ..._once import cached_property
 from ...data.rankings import Preferences
 from .ops import BITS, Tensor, power, prefix, segment_sums
 
-#: Bytes of a member: the layout, and what an evaluation needs at its peak, as measured (`docs/gpu.md`).
-MEMBER_BYTES = 700
+#: Bytes of a member at most: about 100 of the layout and 500 of an evaluation by sorting; the logistic losses hold 24
+#: polynomials and 48 coefficients of each, some copies of them at once.
+MEMBER_BYTES = 1800
 
 
 class Layout:
@@ -38,6 +39,7 @@ class Layout:
         sizes = np.diff(p.ranking_ptr)
         self.n_members, self.n_rankings = p.n_members, p.n_rankings
         self.longest = p.longest
+        self.mean_length = float(sizes.astype(np.float64) @ sizes) / max(1, p.n_members)  # of a member's ranking
         self.n_levels = int(np.diff(p.ranking_levels).max(initial=1))
         self.in_order = p.n_members == n_rows and p.in_order
         self._ranking_ptr = p.ranking_ptr

@@ -12,11 +12,17 @@ from ...losses import Hinge, HingeSums, HuberHinge, Logistic, Loss, SquaredHinge
 from .layout import Layout
 from .ops import Tensor
 from .point import DevicePoint
+from .sums import FEW_LEVELS
 
 BLOCK = 32
-#: Members of the longest ranking up to which all pairs are looked at, by loss: where the estimates of both ways cross
-#: on an A100 (`docs/gpu.md`); not measured on a GPU.
-LONGEST: dict[type[Loss], int] = {Hinge: 900, SquaredHinge: 900, HuberHinge: 900, Logistic: 560}
+#: Members of a member's ranking, in the mean, up to which all pairs are looked at, with few levels and with many: where
+#: the estimates of both ways cross on an A100 (`docs/gpu.md`); not measured on a GPU.
+CROSSING: dict[type[Loss], tuple[int, int]] = {
+    Hinge: (900, 3400),
+    SquaredHinge: (900, 3400),
+    HuberHinge: (900, 3400),
+    Logistic: (560, 560),
+}
 EPS = 2.0**-52
 
 #: Launches by kernel: tests see by it which way was taken.
@@ -34,9 +40,10 @@ def kernels() -> Any:
 
 
 def fits(loss: Loss, layout: Layout) -> bool:
-    """Whether a loss is evaluated in this way: short rankings, on CUDA or by Triton's interpreter."""
+    """Whether a loss is evaluated in this way: rankings that are short in the mean, on CUDA or by Triton's interpreter."""
     runs = layout.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
-    return runs and layout.longest <= LONGEST.get(type(loss), 0) and kernels() is not None
+    few, many = CROSSING.get(type(loss), (0, 0))
+    return runs and layout.mean_length <= (few if layout.n_levels <= FEW_LEVELS else many) and kernels() is not None
 
 
 class PairPoint(DevicePoint):
