@@ -40,7 +40,7 @@ def kernels() -> Any:
 
 
 def fits(loss: Loss, layout: Layout) -> bool:
-    """Whether a loss is evaluated in this way: rankings that are short in the mean, on CUDA or by Triton's interpreter."""
+    """Whether a loss is evaluated in this way: rankings short in the mean, on CUDA or by Triton's interpreter."""
     runs = layout.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
     few, many = CROSSING.get(type(loss), (0, 0))
     return runs and layout.mean_length <= (few if layout.n_levels <= FEW_LEVELS else many) and kernels() is not None
