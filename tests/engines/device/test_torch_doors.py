@@ -217,3 +217,15 @@ def test_an_engine_that_is_not_entered_says_so():
         engine.scores(np.ones(3))
     with engine, TorchEngine(RankingData(X, y, qid), "torch:cpu") as other, pytest.raises(DataError, match="another"):
         engine.evaluate(LOSSES["hinge"], other.scores(np.ones(3)))
+
+
+def test_the_cost_of_a_hessian_is_a_devices_own():
+    sizes = np.random.default_rng(0).lognormal(np.log(105), 0.53, 400).astype(int) + 2  # as MSLR-WEB30K's queries
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    y = np.random.default_rng(1).integers(0, 5, qid.size)
+    data = RankingData(np.zeros((qid.size, 136)), y, qid)
+    engine = TorchEngine(data, "torch:cpu")
+    assert 9 < engine.hessian_cost(LOSSES["squared_hinge"]) < 15
+    assert engine.hessian_cost(LOSSES["hinge"]) is None
+    long = RankingData(np.zeros((3000, 7)), np.arange(3000))
+    assert TorchEngine(long, "torch:cpu").hessian_cost(LOSSES["logistic"]) == 7  # a product a column

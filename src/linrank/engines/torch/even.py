@@ -14,6 +14,7 @@ row to row.) The number of cells that hold any row is read back: one number an e
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from functools import lru_cache
 from typing import Any
@@ -170,7 +171,7 @@ class EvenPoint(DevicePoint):
 
     def sums(self, numbers: list[float], weight: float) -> Sums:
         """Value and errors: sums of n numbers err by about sqrt(n) units of their size."""
-        unit = 4.0 * EPS * np.sqrt(self.layout.longest)
+        unit = 4.0 * EPS * math.sqrt(self.layout.longest)
         return Sums(numbers[0], weight, unit * numbers[1], unit * self.layout.square_weight)
 
     def _second(self, q: Tensor) -> Tensor:

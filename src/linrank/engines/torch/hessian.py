@@ -24,9 +24,9 @@ LONGEST = 2048
 BATCH_ENTRIES = 1 << 22
 #: Most features for which a d x d Hessian is built.
 MAX_HESSIAN = 1000
-#: Bytes that an entry of W, an entry of x in a batch, an entry of X in a product, and a member in a product's loss
-#: move; batches and products are limited by what they read and write (`docs/gpu.md`).
-W_BYTES, X_BYTES, PRODUCT_BYTES, MEMBER_BYTES = 70.0, 90.0, 16.0, 1200.0
+#: Bytes read and written, counted operation by operation: of an entry of W and of x in a batch, and in a Hessian
+#: product of an entry of X and of a member. All are limited by bandwidth; for MSLR-WEB30K's shape it is 12 products.
+W_BYTES, X_BYTES, PRODUCT_BYTES, MEMBER_BYTES = 180.0, 96.0, 16.0, 1380.0
 
 
 def cost(preferences: Preferences, n_features: int) -> float:
