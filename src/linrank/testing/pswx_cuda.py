@@ -6,6 +6,8 @@ NUMBA_ENABLE_CUDASIM=1 switches on before numba is imported, or compile to PTX: 
 7.5, as CUDA 13 refuses numba's default.
 """
 
+# mypy: disable-error-code="attr-defined"
+# numba.cuda says at run time what it has: the simulator has the same.
 from __future__ import annotations
 
 from types import SimpleNamespace
