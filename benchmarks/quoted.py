@@ -187,6 +187,26 @@ def _rankncg(given: Tables) -> str:
     return markdown([*head, "seconds, RankNCG fast", "the paper's, fast"], rows)
 
 
+def _papers(given: Tables) -> str:
+    shown = ("data", "system", "seconds", "iterations", "status", "objective", "training error", "test error")
+    rows = ([digits(row[c]) if c == "seconds" else row[c] for c in shown] for row in given.rows("papers"))
+    return markdown(shown, rows)
+
+
+def _rankncg_eps(given: Tables) -> str:
+    rows = ([row["eps"], fixed(row["seconds"], 2), row["iterations"], row["test WMW"], row["its deviation"]]
+            for row in given.rows("rankncg_eps"))  # fmt: skip
+    return markdown(["eps", "seconds", "iterations", "test WMW", "its deviation"], rows)
+
+
+def _kernel_features(given: Tables) -> str:
+    rows = (
+        [f"{int(row['rows']):,}", digits(row["features s"]), digits(row["fit s"]), row["linear"], row["kernel"]]
+        for row in given.rows("kernel_features")
+    )
+    return markdown(["rows", "seconds, features", "seconds, fit", "accuracy, linear", "accuracy, kernel"], rows)
+
+
 def _defaults(given: Tables) -> str:
     """The reporting half, a row a set: default and best for each loss, and the stochastic default."""
     losses = ("squared_hinge", "hinge", "logistic")
@@ -223,7 +243,43 @@ def _ablation_removed(given: Tables) -> str:
     return markdown(["without", "all", "worst class"], shown)
 
 
+def _auto_summary(given: Tables) -> str:
+    head = ["shapes", "fits", "auto / best, geometric mean", "share within 1.3", "worst"]
+    found = given.rows("auto_summary")
+    shown = ([row["list"], row["fits"], *(fixed(row[k], 2) for k in tuple(row)[2:])] for row in found)
+    return markdown(head, shown)
+
+
+def _auto_above(given: Tables) -> str:
+    """Fits in which another choice is much faster."""
+    above = [row for row in given.rows("auto") if float(row["auto / best"]) > 1.3]
+    names = ("list", "shape", "loss", "alpha", "best")
+    head = ["shapes", "shape", "loss", "alpha", "best choice", "its seconds", "auto / best"]
+    shown = ([*(row[k] for k in names), digits(row[f"{row['best']} s"]), fixed(row["auto / best"], 2)] for row in above)
+    return markdown(head, shown)
+
+
+def _hessian_model(given: Tables) -> str:
+    found = given.rows("hessian_model")
+    shown = ([row["half"], row["shapes"], *(fixed(row[k], 2) for k in tuple(row)[2:])] for row in found)
+    return markdown(tuple(found[0]), shown)
+
+
+def _hessian_off(given: Tables) -> str:
+    """Where the model of a Hessian's cost is off by most."""
+    found = [row for row in given.rows("hessian") if row["modelled / cost"]]
+    off = lambda row: max(float(row["modelled / cost"]), 1.0 / float(row["modelled / cost"]))
+    names = ("loss", "rows a ranking", "levels", "rows", "features", "X", "half")
+    worst = sorted(found, key=off, reverse=True)[:8]
+    shown = ([*(row[k] for k in names), digits(row["cost"]), digits(row["modelled"])] for row in worst)
+    return markdown([*names, "cost", "modelled"], shown)
+
+
 TABLES: dict[str, Callable[[Tables], str]] = {
+    "auto_above": _auto_above,
+    "auto_summary": _auto_summary,
+    "hessian_model": _hessian_model,
+    "hessian_off": _hessian_off,
     "ablation": _ablation,
     "ablation_removed": _ablation_removed,
     "defaults": _defaults,
@@ -241,4 +297,7 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     "sgd_rcv": _sgd_rcv,
     "logistic_growth": _logistic_growth,
     "rankncg": _rankncg,
+    "rankncg_eps": _rankncg_eps,
+    "papers": _papers,
+    "kernel_features": _kernel_features,
 }

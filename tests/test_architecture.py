@@ -22,7 +22,7 @@ LAYERS = [
     ["engines"],
     ["defaults", "objective"],
     ["solvers", "stochastic"],
-    ["export", "model_selection", "rankers"],
+    ["export", "model_selection", "published", "rankers"],
     ["cli", "io", "testing"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -123,8 +123,8 @@ def test_public_names():
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
         "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "io", "labels", "load", "losses",
-        "metrics", "model_selection", "penalties", "read_svmlight", "save", "solvers", "summation", "testing",
-        "write_svmlight",
+        "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers", "summation",
+        "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

@@ -87,3 +87,23 @@ def test_every_figure_that_has_a_name_is_quoted():
 def test_no_figure_begins_a_line(page):
     """There Markdown would take the rest of the line for HTML."""
     assert not re.findall(r"^ {0,3}<!--\w", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_row_of_the_papers_is_linked_to_a_test_that_exists():
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    tables = page.split("| what | how to call it")[1:]
+    assert len(tables) == 4
+    for table in tables:
+        rows = table.split("\n\n")[0].splitlines()[2:]
+        assert len(rows) > 8
+        for row in rows:
+            named = re.findall(r"`([\w/]+\.py)::(test_\w+)`", row.split(" | ")[-1])
+            assert named, row
+            for file, name in named:
+                assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), f"{file}::{name}"
+
+
+def test_examples_import_public_names_alone():
+    for example in (ROOT / "examples").glob("*.py"):
+        for home, names in re.findall(r"^from (linrank[\w.]*) import (.*)$", example.read_text(), re.MULTILINE):
+            assert not any(part.startswith("_") for part in [*home.split("."), *names.split(", ")]), example.name

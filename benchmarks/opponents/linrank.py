@@ -19,7 +19,11 @@ def available() -> bool:
 
 def fit(problem: Problem, loss: str, alpha: float, tol: float = 1e-3, solver: Any = "auto") -> Fit:
     """One thread, columns as they are; the time is that of `fit`, its checks of the data included."""
-    ranker = LinearRanker(loss, alpha, solver=solver, scale=False, tol=tol, max_iter=20_000)
+    return timed(LinearRanker(loss, alpha, solver=solver, scale=False, tol=tol, max_iter=20_000), problem)
+
+
+def timed(ranker: Any, problem: Problem) -> Fit:
+    """A ranker's fit, which must come to its end."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         begin = time.process_time()

@@ -27,6 +27,7 @@ from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, ConjugateGradients, Newton, Solution, Solver, Status, Tron
 from linrank.solvers.newton import method
+from linrank.solvers.relay import Relay
 from linrank.testing import NaiveObjective, Optimum, random_problem
 from measure import quick
 from results import FIT, fault, report
@@ -77,7 +78,8 @@ def solvers(loss: Loss, tol: float, max_iter: int) -> dict[str, Solver]:
         "newton, products": Newton(**limits, hessian="products"),
     }
     if loss.smooth:
-        return every | {"cg": ConjugateGradients(**limits), "tron": Tron(**limits)}
+        relay = Relay(Newton(**limits, hessian="products", max_products=2), Bundle(**limits))
+        return every | {"relay": relay, "cg": ConjugateGradients(**limits), "tron": Tron(**limits)}
     return every | {"algorithm 1": Bundle(**limits, line_search=False)}
 
 
@@ -85,7 +87,7 @@ def solvers(loss: Loss, tol: float, max_iter: int) -> dict[str, Solver]:
 def forced(rng: np.random.Generator) -> Iterator[None]:
     """Now and then the kernels of long rankings, and a sample to begin with."""
     kernels = active.Tuning(short=0, short_to_sum=0, short_logistic=0) if rng.random() < 0.4 else active.TUNING
-    tuning = method.Tuning(samples=(5, 10), rows_a_feature=1) if rng.random() < 0.3 else method.TUNING
+    tuning = method.Tuning(sample=5, rows_a_feature=1, pays=np.inf) if rng.random() < 0.3 else method.TUNING
     with mock.patch.object(active, "TUNING", kernels), mock.patch.object(method, "TUNING", tuning):
         yield
 

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from linrank.stochastic.run import Run
 
 from evaluate import evaluate_all
 from linrank import LinearRanker, RankingData
 from linrank.engines import LocalEngine
 from linrank.losses import Hinge
 from linrank.stochastic.descent import RULES, StepRule
-from linrank.stochastic.run import Run
 from measure import few, quick
 from questions._letor import ALPHAS, choose, folds
 from results import STOCHASTIC, report

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from linrank.stochastic.run import Run
 from sklearn.linear_model import SGDClassifier
 
 from linrank import RankingData, SGDRanker
 from linrank.stochastic.descent import RULES, StepRule
-from linrank.stochastic.run import Run
 from linrank.stochastic.samplers import SAMPLINGS, make_sampler
 from measure import best_times, few, quick
 from opponents import sofia_ml

@@ -5,6 +5,7 @@ from . import losses as losses
 from . import metrics as metrics
 from . import model_selection as model_selection
 from . import penalties as penalties
+from . import published as published
 from . import solvers as solvers
 from . import summation as summation
 from . import testing as testing

@@ -13,7 +13,7 @@ import numpy as np
 from ._errors import DataError, ParameterError
 from ._typing import FloatArray
 from .data.checks import check_choice, check_number
-from .engines import Columns, Engine, Facts, Scores
+from .engines import Columns, Engine, Scores
 from .losses import LOSSES
 from .losses.wrong_pairs import WrongPairs
 
@@ -85,13 +85,13 @@ def choose_scale(scale: Any, columns: Columns) -> FloatArray | None:
 
 
 def choose_alpha(
-    alpha: Any, loss: str | None, columns: Columns | None, scale: FloatArray | None, facts: Facts
+    alpha: Any, loss: str | None, columns: Columns | None, scale: FloatArray | None, n_rows: float
 ) -> float:
     """The number that alpha stands for: itself, or c_loss * a0.
 
     a0 = (sum of the scaled columns' variances) / rows: for a ridge regression, the penalty at which the prior variance
     of the scores equals that of the noise. Without any variance there is nothing to weigh: 1. `loss` is None for
-    somebody's own.
+    somebody's own, `n_rows` how many rows there are to learn from.
     """
     if not isinstance(alpha, str):
         return float(alpha)
@@ -104,4 +104,4 @@ def choose_alpha(
     total = float(deviation @ deviation)
     if not SMALLEST < total < LARGEST:
         raise DataError("The features' variances over- or underflow: bring them to sizes around 1, or use scale=True.")
-    return (OWN if loss is None else STRENGTH.get(loss, OWN)) * total / facts.row_weights.effective
+    return (OWN if loss is None else STRENGTH.get(loss, OWN)) * total / n_rows

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import linrank
-from linrank import LinearRanker, LinearRankerCV, SGDRanker
+from linrank import LinearRanker, LinearRankerCV, SGDRanker, published
 from linrank.cli import _files
 from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
 from linrank.export import TARGETS
 from linrank.io import Dataset, read
 from linrank.io.formats import FORMATS
-from linrank.losses import LOSSES
+from linrank.losses import LOSSES, LogisticErfc
 from linrank.metrics._conventions import PRESETS, TIES
 from linrank.metrics._pairs import TIE_VALUE
-from linrank.solvers import SOLVERS
-from linrank.stochastic.descent import LOSS_NAMES, RULES
+from linrank.solvers import SOLVERS, ConjugateGradients
+from linrank.stochastic.rules import LOSS_NAMES, RULES
 from linrank.stochastic.samplers import SAMPLINGS
 
 pytestmark = pytest.mark.smoke
@@ -80,8 +80,8 @@ def test_report_of_training(run, files):
 @pytest.mark.parametrize("solver", ["auto", "sgd"])
 def test_pairs_are_counted_by_the_fit_alone(run, tmp_path, monkeypatch, solver):
     built = []
-    make = linrank.data.ranking_data.make_preferences
-    monkeypatch.setattr("linrank.data.ranking_data.make_preferences", lambda *a, **k: built.append(1) or make(*a, **k))
+    build = linrank.data.ranking_data.build
+    monkeypatch.setattr("linrank.data.ranking_data.build", lambda *a, **k: built.append(1) or build(*a, **k))
     (tmp_path / "x.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n2 qid:2 1:3\n2 qid:2 1:1\n1 qid:3 1:1\n0 qid:3 1:0\n")
     (tmp_path / "pairs").write_text("3 4\n")
     found = json.loads(run("train", "x.txt", "-o", "m.json", "--solver", solver, "--json").stdout)["data"]
@@ -277,7 +277,29 @@ def test_tune(run, files):
     assert found["default"] == expected.cv_results_["default_alpha"]
     assert found["chosen"] in found["path"]["alpha"]
     assert "--alphas" in run("tune", files.train, "--alphas", "x", code=2).stderr
-    assert "sgd" in run("tune", files.train, "--solver", "sgd", code=2).stderr
+
+
+def test_tuning_a_stochastic_descent(run, files):
+    words = ["tune", files.train, "--solver", "sgd", "--alphas", "0.1,0.001", "--cv", "3", "-o", "m.json"]
+    more = ["--rule", "pegasos,passive_aggressive,romma", "--C", "1,0.01", "--query-weighting", "queries"]
+    found = json.loads(run(*words, *more, "--json").stdout)
+    tried = found["tried"]
+    assert {(one["rule"], one["value"]) for one in tried} == {
+        ("pegasos", 0.1), ("pegasos", 0.001), ("passive_aggressive", 1.0), ("passive_aggressive", 0.01), ("romma", 0.0)
+    }  # fmt: skip
+    assert tried[0]["mean_score"] == max(one["mean_score"] for one in tried)
+    model = linrank.load("m.json")
+    assert {name: getattr(model, name) for name in found["chosen"]} == found["chosen"]
+    assert model.query_weighting == "queries"
+    X, y, qid = files.data["train"]
+    expected = SGDRanker(random_state=0, query_weighting="queries", **found["chosen"]).fit(X, y, qid)
+    assert np.array_equal(model.coef_, expected.coef_)
+    path = json.loads(run("tune", files.train, "--solver", "sgd", "--alphas", "3", "--json").stdout)["tried"]
+    assert len({one["value"] for one in path}) == 3
+    assert "<- chosen" in run("tune", files.train, "--solver", "sgd", "--alphas", "0.1,0.01").stdout
+    for bad in (["--rule", "adam", "--solver", "sgd"], ["--C", "x", "--solver", "sgd"], ["--rule", "sgd"],
+                ["--solver", "sgd", "--tol", "1"], ["--solver", "sgd", "--one-standard-error"]):  # fmt: skip
+        assert "Error" in run("tune", files.train, *bad, code=2).stderr
 
 
 def test_a_stream_resumes_aloud_refuses_other_data_and_restarts(run, files, tmp_path, monkeypatch):
@@ -328,6 +350,87 @@ def test_options_of_checkpoints(run, files):
     stream = ["train", files.train, "-o", "m.json", "--stream"]
     assert "name it with --checkpoint" in run(*stream, "--restart", code=2).stderr
     assert "same file" in run(*stream, "--checkpoint", "./m.json", code=2).stderr
-    assert "add --stream" in run(*stream[:-1], "--solver", "sgd", "--checkpoint", "s", "--restart", code=2).stderr
+    assert "add --stream" in run(*stream[:-1], "--solver", "sgd", "--passes", "2", code=2).stderr
+    assert "add --solver sgd" in run(*stream[:-1], "--checkpoint", "s", code=2).stderr
     assert "none" in run(*stream, "--checkpoint", "none/state", code=1).stderr
     assert os.listdir() == []
+
+
+def test_methods_are_the_published_ones_and_all_of_their_parameters_have_flags():
+    from linrank.cli import _options as options
+    from linrank.cli.train import train
+
+    kinds = {name.lower(): getattr(published, name) for name in published.__all__}
+    assert set(options.METHODS) == set(kinds)
+    flags = {parameter.name for parameter in train.params}
+    for method, names in options.METHODS.items():
+        assert set(names) == set(kinds[method]._get_param_names())
+        assert set(names) <= flags
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("treersvm --lambda 0.1", published.TreeRSVM(0.1)),
+        ("pairrsvm --lambda 0.1 --eps 0.01", published.PairRSVM(0.1, eps=0.01)),
+        ("ostranksvm -C 0.5", published.OSTRankSVM(0.5)),
+        ("dcmranksvm --C 0.5 --eps-s 1e-3", published.DCMRankSVM(0.5, eps_s=1e-3)),
+        ("pswxranksvm", published.PSWXRankSVM()),
+        ("spd --lambda 0.1 --iterations 500 --seed 3", published.SPD(lambda_=0.1, iterations=500, random_state=3)),
+        ("rankncg --lambda 2 --tol 0.01 --seed 1", published.RankNCG(2.0, tol=0.01, random_state=1)),
+    ],
+    ids=lambda given: given.split()[0] if isinstance(given, str) else "",
+)
+def test_a_papers_system_by_its_name(run, files, options, expected):
+    text = run("train", files.train, "-o", "model.json", "--method", *options.split()).stdout
+    loaded = linrank.load("model.json")
+    assert type(loaded) is type(expected)
+    data = read(files.train)
+    np.testing.assert_array_equal(loaded.coef_, expected.fit(data.X, data.y, data.qid).coef_)
+    assert loaded.get_params() == expected.get_params()
+    assert f"{loaded.n_iter_:,} " in text
+
+
+def test_a_system_starts_from_a_model(run, files):
+    report = run("train", files.train, "-o", "m.json", "--method", "rankncg", "--lambda", 1, "--start", files.model)
+    begun = published.RankNCG(1.0, start=files.ranker)
+    data = read(files.train)
+    np.testing.assert_array_equal(linrank.load("m.json").coef_, begun.fit(data.X, data.y, data.qid).coef_)
+    assert "logistic_erfc" in report.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--method treersvm", "needs --lambda"),
+        ("--method treersvm --lambda 0.1 --alpha 1", "--alpha is no parameter of treersvm"),
+        ("--method treersvm --lambda 0.1 -C 1", "--C is no parameter of treersvm"),
+        ("--method ostranksvm --loss hinge", "--loss is no parameter of ostranksvm"),
+        ("--method ostranksvm --gradient-tol 1", "--gradient-tol is no parameter"),
+        ("--method spd --lambda 0.1 --stream", "--stream cannot be had"),
+        ("--method spd --lambda 0.1 --start model.json", "--start cannot be had"),
+        ("--method rankncg --lambda 1 --passes 2", "--passes cannot be had"),
+        ("--lambda 0.1", "--lambda is a parameter of a paper's system"),
+        ("--iterations 9", "name it by --method"),
+        ("--eps 1e-6", "add --loss logistic_erfc"),
+        ("--gradient-tol 1e-3", "add --solver"),
+        ("--gradient-tol 1e-3 --solver bundle", "add --solver"),
+    ],
+)
+def test_options_of_papers_that_do_not_fit_are_refused(run, files, options, told):
+    assert told in run("train", files.train, "-o", "model.json", *options.split(), code=2).stderr
+
+
+def test_a_system_without_what_its_rule_needs_is_refused(run, files):
+    assert "needs C" in run("train", files.train, "-o", "m.json", *"--method spd --rule passive_aggressive".split(),
+                            code=1).stderr  # fmt: skip
+
+
+def test_rules_of_papers_for_the_exact_solvers(run, files):
+    options = "--loss logistic_erfc --eps 1e-6 --solver cg --gradient-tol 1e-2 --alpha 1e-3 --max-iter 50".split()
+    found = json.loads(run("train", files.train, "-o", "model.json", "--json", *options).stdout)
+    solver = ConjugateGradients(max_iter=50, gradient_tol=1e-2)
+    data = read(files.train)
+    expected = LinearRanker(LogisticErfc(1e-6), 1e-3, solver=solver).fit(data.X, data.y, data.qid)
+    np.testing.assert_array_equal(linrank.load("model.json").coef_, expected.coef_)
+    assert found["model"]["loss"] == "logistic_erfc"

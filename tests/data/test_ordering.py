@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linrank.data import ordering
-from linrank.data.ranking_data import _number_levels
 
 pytestmark = pytest.mark.kernels
 
@@ -63,4 +62,29 @@ def test_levels_are_numbered_from_the_smallest(dtype, seed, n):
         values = values / rng.choice([1, 2, 4]) - 2
     if dtype is np.uint64:
         values = values + np.uint64(2**63)
-    np.testing.assert_array_equal(_number_levels(values), np.unique(values, return_inverse=True)[1])
+    check_numbers(values)
+
+
+def check_numbers(values):
+    number, distinct = ordering.number_distinct(values)
+    expected, inverse = np.unique(values, return_inverse=True)
+    np.testing.assert_array_equal(distinct, expected)
+    assert distinct.dtype == values.dtype
+    np.testing.assert_array_equal(number, inverse)
+
+
+@pytest.mark.parametrize("kind", ["few", "few floats", "many", "wide", "unsigned", "zeros", "bool", "text"])
+def test_distinct_values_are_numbered_by_counting_hashing_or_sorting(kind, monkeypatch):
+    monkeypatch.setattr(ordering, "FEW_KEYS", 0)
+    monkeypatch.setattr(ordering, "FEW_VALUES", 64)
+    rng = np.random.default_rng(3)
+    check_numbers({
+        "few": rng.choice(rng.integers(-(2**62), 2**62, 50), 400),
+        "few floats": rng.choice(rng.standard_normal(50), 400),
+        "many": rng.standard_normal(400),
+        "wide": rng.integers(-(2**62), 2**62, 400),
+        "unsigned": rng.choice(np.array([2**64 - 1, 2**63, 0, 7], dtype=np.uint64), 400),
+        "zeros": rng.choice([0.0, -0.0, 0.5], 400),
+        "bool": rng.random(400) < 0.3,
+        "text": rng.choice(["b", "a", "ab"], 400),
+    }[kind])  # fmt: skip

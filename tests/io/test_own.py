@@ -228,3 +228,15 @@ def test_losses_in_files_of_the_first_release(problem, written, meant, tmp_path)
     del model["checksum"]
     path.write_text(json.dumps(model))
     assert linrank.load(path).loss == meant
+
+
+def test_newton_in_files_of_the_first_release(problem, tmp_path):
+    path, meant = tmp_path / "model.json", Newton(tol=1e-5, float32=False)
+    linrank.save(fitted(problem, solver=meant), path)
+    model = json.loads(path.read_text())
+    model["parameters"]["solver"] = {
+        "solver": "Newton", "tol": 1e-5, "max_iter": 1000, "hessian": "auto", "samples": True, "rounded": False,
+    }  # fmt: skip
+    del model["checksum"]
+    path.write_text(json.dumps(model))
+    assert linrank.load(path).solver == meant

@@ -18,7 +18,8 @@ from linrank.testing import enumerate_pairs, make_ranking
 
 pytestmark = pytest.mark.smoke
 
-RULES = ["sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos"]
+RULES = ["sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos", "sgd_svm",
+         "perceptron", "perceptron_margin"]  # fmt: skip
 #: A random draw cannot be the same for a row of weight 2 and for two rows: scikit-learn's own SGD expects this, too.
 RANDOM = {
     "check_sample_weight_equivalence_on_dense_data": "pairs are drawn at random",
@@ -192,6 +193,70 @@ def test_weights_and_pairs_enter_by_the_sampling(problem):
     assert explicit.score(X[:60], y[:60], qid[:60]) > 0.85
 
 
+@pytest.mark.parametrize("sampling", ["uniform", "rejection"])
+def test_queries_may_count_the_same(sampling):
+    X, y, qid = make_ranking(600, 5, 12, 5, seed=3)
+    keep = (qid > 3) | (np.arange(600) % 5 == 0)  # some queries are a fifth as long, and have other pairs
+    X, y, qid = np.where(qid > 3, 1.0, -1.0)[keep, None] * X[keep], y[keep], qid[keep]
+    exact = LinearRanker("hinge", 1e-2, tol=1e-6, query_weighting="queries").fit(X, y, qid)
+    ranker = SGDRanker(alpha=1e-2, sampling=sampling, query_weighting="queries", n_steps=300_000, random_state=0)
+    ranker.fit(X, y, qid)
+    by_pairs = SGDRanker(alpha=1e-2, n_steps=300_000, random_state=0).fit(X, y, qid)
+    assert ranker.objective_ == pytest.approx(exact.objective_, rel=0.01)
+    assert np.linalg.norm(by_pairs.coef_ - exact.coef_) > 3 * np.linalg.norm(ranker.coef_ - exact.coef_)
+    assert ranker.score(X, y, qid) == pytest.approx(exact.score(X, y, qid), abs=0.01)
+
+
+def test_the_objective_is_computed_when_it_is_asked_for(problem, monkeypatch):
+    from linrank.stochastic.training import Problem
+
+    asked, objective = [], Problem.objective
+    monkeypatch.setattr(Problem, "objective", lambda self, coef: asked.append(1) or objective(self, coef))
+    ranker = SGDRanker(random_state=0, n_steps=500)
+    assert not hasattr(ranker, "objective_")
+    ranker.fit(*problem)
+    assert not asked
+    pending = clone(ranker).fit(*problem)
+    again = pickle.loads(pickle.dumps(pending))  # its data stay behind
+    assert "_pending" not in again.__dict__
+    assert again.objective_ == ranker.objective_ == ranker.objective_
+    assert len(asked) == 2
+    assert again.n_pairs_ == ranker.n_pairs_
+    assert again.history_[-1][:2] == (500, ranker.objective_)
+    ranker.partial_fit(*problem)
+    assert np.isnan(ranker.objective_)
+
+
+def test_a_fit_without_ranking_its_rows(problem, monkeypatch):
+    """Bare labels and queries are enough, whatever the rows' order; alpha and scale are those of LinearRanker."""
+    X, y, qid = problem
+    exact = LinearRanker("hinge").fit(X, y, qid)
+    mixed = np.random.default_rng(0).permutation(len(y))
+
+    def no_ranking(*_):
+        raise AssertionError("ranked")
+
+    monkeypatch.setattr("linrank.data.labelled.rank", no_ranking)
+    for rows, sampling, alpha in ((np.arange(len(y)), "uniform", "auto"), (mixed, "rejection", 1e-3)):
+        ranker = SGDRanker(alpha=alpha, sampling=sampling, random_state=0).fit(X[rows], y[rows], qid[rows])
+        assert ranker.score(X, y, qid) > exact.score(X, y, qid) - 0.01
+        if alpha == "auto":
+            assert ranker.alpha_ == pytest.approx(exact.alpha_, rel=1e-12)
+        np.testing.assert_allclose(ranker.scale_, exact.scale_, rtol=1e-12)
+
+
+def test_columns_of_many_rows_are_measured_on_a_sample():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100_000, 3)) * [1.0, 50.0, 0.1] + 3.0, rng.standard_normal(100_000)
+    exact = LinearRanker("hinge", tol=0.1).fit(X, y)
+    ranker = SGDRanker(random_state=0, n_steps=100).fit(X, y)
+    np.testing.assert_allclose(ranker.scale_, exact.scale_, rtol=0.03)
+    assert ranker.alpha_ == pytest.approx(exact.alpha_, rel=0.05)
+    X[:, 2] *= rng.random(100_000) < 0.3  # mostly 0: nothing may be missed
+    sparse = SGDRanker(random_state=0, n_steps=100).fit(X, y)
+    np.testing.assert_allclose(sparse.scale_, LinearRanker("hinge", tol=0.1).fit(X, y).scale_, rtol=1e-12)
+
+
 def test_early_stopping_keeps_the_best_weights(problem):
     ranker = SGDRanker(early_stopping=True, n_steps=2_000_000, alpha=1e-2, random_state=0).fit(*problem)
     assert ranker.status_ == "stopped"
@@ -231,7 +296,7 @@ BAD = [
     dict(scale="std"), dict(scale=[1.0, -1.0, 1, 1, 1]), dict(scale=[1.0]),
     dict(validation_fraction=1.0), dict(decay=0), dict(switch=-1), dict(reservoir=0), dict(open_queries=0),
     dict(steps_per_row=0), dict(random_state="x"), dict(preferences="some"), dict(verbose="loud"),
-    dict(rule="romma", loss="logistic"),
+    dict(rule="romma", loss="logistic"), dict(margin=0), dict(query_weighting="rows"), dict(rule=len),
 ]  # fmt: skip
 
 

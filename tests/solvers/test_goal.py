@@ -29,9 +29,9 @@ def test_the_gradient_decides_where_it_is_asked_for(solver, tol):
     norms = [np.linalg.norm(f.at(w).gradient) for w in (np.zeros(4), solution.w)]
     assert solution.status is Status.CONVERGED
     assert norms[1] <= 1.01 * tol * norms[0]
-    longer = solver(tol=1e-300, gradient_tol=1e-3 * tol).minimise(f)
+    longer = solver(tol=1e-300, gradient_tol=1e-1 * tol).minimise(f)
     assert longer.n_iter >= solution.n_iter
-    assert np.linalg.norm(f.at(longer.w).gradient) <= 1.01e-3 * tol * norms[0]
+    assert np.linalg.norm(f.at(longer.w).gradient) <= 0.11 * tol * norms[0]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

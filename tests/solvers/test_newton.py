@@ -169,7 +169,7 @@ def test_directions_from_rounded_features_lead_to_the_same_optimum(loss, monkeyp
     X[np.abs(X) < 0.7] = 0.0
     with LocalEngine(RankingData(sp.csr_array(X), y, qid)) as engine:
         objective = objective_of(engine, 1e-3, loss)
-        exact, rounded = (Newton(tol=1e-9, rounded=rounded).minimise(objective) for rounded in (False, True))
+        exact, rounded = (Newton(tol=1e-9, float32=rounded).minimise(objective) for rounded in (False, True))
         assert engine.in_float32() is not engine.matrix
         v, point = np.ones(30), objective_of(engine, 1e-3).at(exact.w)
         rough, product = point.hessian_product(v, exact=False), point.hessian_product(v)

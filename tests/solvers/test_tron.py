@@ -35,6 +35,15 @@ def test_stops_by_the_papers_rule(objective):
     assert again.n_iter == 1  # relative to the gradient at zero, not at the start
 
 
+def test_as_published_the_first_radius_is_in_the_units_of_f_over_alpha_and_is_cut(objective):
+    ours, published = (Tron(as_published=flag).begin(objective, None) for flag in (False, True))
+    assert published.radius == pytest.approx(ours.radius / 1e-3)
+    step = np.linalg.norm(tron._conjugate_gradients(published.point, published.radius)[0])
+    after = Tron(as_published=True).step(published)
+    assert after.moved
+    assert after.radius <= 4 * step < published.radius
+
+
 def test_a_step_stays_within_its_radius_and_is_cut_at_it(objective):
     point = objective.at(np.zeros(objective.n_features))
     whole, _ = tron._conjugate_gradients(point, np.inf)

@@ -112,9 +112,9 @@ def test_a_column_beyond_the_last_one(tmp_path):
         with pytest.raises(EndedError):
             ranker(scale=np.ones(4)).fit_stream(torn(stream), checkpoint=file, resume=False)
         header, arrays = taken_apart(file.read_bytes())
-        indices = arrays["kept 0 indices"].copy()
+        indices = arrays["kept indices"].copy()
         indices[-1] = wrong
-        file.write_bytes(put_together(header, arrays | {"kept 0 indices": indices}))
+        file.write_bytes(put_together(header, arrays | {"kept indices": indices}))
         refused(file, stream)
 
 
@@ -124,9 +124,9 @@ def test_rows_that_begin_or_end_elsewhere(tmp_path, place, value):
     with pytest.raises(EndedError):
         ranker(scale=np.ones(4)).fit_stream(torn(stream), checkpoint=file)
     header, arrays = taken_apart(file.read_bytes())
-    indptr = arrays["kept 0 indptr"].copy()
+    indptr = arrays["kept indptr"].copy()
     indptr[place] = value
-    file.write_bytes(put_together(header, arrays | {"kept 0 indptr": indptr}))
+    file.write_bytes(put_together(header, arrays | {"kept indptr": indptr}))
     refused(file, stream)
 
 
@@ -163,8 +163,10 @@ def test_arrays_that_do_not_fit(path, stream, change):
         ("descent", [-1, 0, 0, 0]), ("descent", [5, 6, 0, 0]), ("descent", [5, 5, -1, 0]),
         ("descent", [5, 5, 0, 2**64]),
         ("descent", [1e9, 0, 0, 0]), ("descent", [True, 0, 0, 0]), ("descent", []), ("descent", None),
-        ("queries", [0, 2**63]), ("queries", ["0", 0]), ("kept", []), ("kept", [["a", 1, 1]] * 3),
-        ("kept", [["a", 9, 9], ["a", 9, 9]]), ("kept", [[1, 9, 9], [2, 9, 9]]), ("kept", [["a", 50, 50]]), ("kept", 7),
+        ("queries", [0, 2**63, 9, 0, 0]), ("queries", ["0", 0, 9, 0, 0]), ("queries", [0, 0, 10, 0, 0]),
+        ("queries", [0, 0, 8, 0, 0]), ("queries", [0, 0, 9, -1, 0]), ("queries", 7), ("watch", [0.5, 0, [1, 1, 0, 0]]),
+        ("watch", ["0.5", 0, None]), ("watch", [0.5, -1, None]), ("held", [0, 0, -1.0, False]),
+        ("held", [0, 2**63, 1.0, False]),
         ("stream", [-1, 0, True]), ("stream", [0, 0, 1]), ("stream", [0, -1, True]), ("stream", {}),
         ("about", []), ("about", [[0, -1], "x", [], {}]), ("about", [[0, 0], 5, [], {}]), ("about", [0, 0, 0, 0]),
     ],
@@ -174,6 +176,18 @@ def test_headers_that_say_nonsense(path, stream, part, value):
     if part == "about" and len(value) == 4 and value[3] == {}:
         value = [*value[:3], header["about"][3]]
     path.write_bytes(put_together(header | {part: value}, arrays))
+    refused(path, stream)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("kept owner", 2), ("kept owner", -1), ("kept place", 9), ("kept place", 1), ("kept v", -1.0),
+                        ("open seen", 0), ("open seen", 3)]
+)  # fmt: skip
+def test_rows_that_belong_to_no_query(path, stream, name, value):
+    header, arrays = taken_apart(path.read_bytes())
+    array = arrays[name].copy() if arrays[name].size else np.array([0], dtype=arrays[name].dtype)
+    array[0] = value
+    path.write_bytes(put_together(header, arrays | {name: array}))
     refused(path, stream)
 
 
@@ -224,7 +238,9 @@ def test_any_change_of_bytes_is_refused_or_harmless(tmp_path_factory, data, spar
         return
     if not checksum:
         assert changed == sample(sparse, folder)
-    for kept in saved.stream.queries.kept.values():
-        assert kept.X.shape == (kept.y.size, 4)
-        assert not sp.issparse(kept.X) or kept.X.nnz == 0 or 0 <= kept.X.indices.min() <= kept.X.indices.max() < 4
+    queries = saved.stream.queries
+    X, kept = queries.kept.rows.X, queries.kept
+    assert X.shape == (kept.y.size, 4)
+    assert not sp.issparse(X) or X.nnz == 0 or 0 <= X.indices.min() <= X.indices.max() < 4
+    assert 0 <= kept.owner.min() <= kept.owner.max() < queries.key.size
     assert saved.stream.descent.v.shape == saved.stream.descent.b.shape == (4,)

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from linrank import NoPairsError, ParameterError, RankingData
+from linrank.data.labelled import LabelledRows
 from linrank.kernels import random
-from linrank.stochastic.samplers import SAMPLINGS, RejectionSampler, UniformSampler, make_sampler
+from linrank.stochastic.draws import IndexedDraws
+from linrank.stochastic.samplers import SAMPLINGS, as_sampler
 from linrank.testing import enumerate_pairs
 from strategies import problems
 
@@ -112,40 +114,40 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_pairs_come_in_proportion_to_their_weight(case, sampling):
     y, options = CASES[case]
-    data = RankingData(np.zeros((17, 1)), y, QID, **options)
+    rows = LabelledRows.of(np.zeros((17, 1)), y, QID, **options)
     share = naive_uniform(y, QID, n_rows=17, **options)
-    check_proportions(draw(make_sampler(sampling, data.preferences, data.query), DRAWS), share)
+    check_proportions(draw(as_sampler(sampling).over(rows), DRAWS), share)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "pairs" not in case])
 def test_balanced_weighs_queries_and_levels_alike(case):
     y, options = CASES[case]
-    data = RankingData(np.zeros((17, 1)), y, QID, **options)
+    rows = LabelledRows.of(np.zeros((17, 1)), y, QID, **options)
     u, v = options.get("query_weight", dict.fromkeys(range(4), 1.0)), options.get("sample_weight", np.ones(17))
     share = naive_balanced(y, QID, v, u, options.get("preferences", "full"))
-    check_proportions(draw(make_sampler("balanced", data.preferences, data.query), DRAWS), share)
+    check_proportions(draw(as_sampler("balanced").over(rows), DRAWS), share)
 
 
 def test_balanced_shares_a_query_among_explicit_pairs_by_their_weight():
     other = np.flatnonzero(QID == 2)
     pairs = np.vstack([EXPLICIT, [[other[0], other[1], 2.0]]])
-    data = RankingData(np.zeros((17, 1)), None, QID, pairs=pairs)
+    rows = LabelledRows.of(np.zeros((17, 1)), None, QID, pairs=pairs)
     share = {(int(i), int(j)): c / (3.0 if QID[int(i)] == 3 else 1.0) for i, j, c in pairs}
-    check_proportions(draw(make_sampler("balanced", data.preferences, data.query), DRAWS), share)
+    check_proportions(draw(as_sampler("balanced").over(rows), DRAWS), share)
 
 
 @given(problems(max_rows=25), st.sampled_from(SAMPLINGS), st.integers(0, 2**64 - 1))
 def test_only_preferences_are_drawn_and_pieces_do_not_matter(problem, sampling, seed):
     n = problem.y.size
+    rows = LabelledRows.of(np.zeros((n, 1)), problem.y, problem.qid, **problem.options)
     try:
-        data = RankingData(np.zeros((n, 1)), problem.y, problem.qid, **problem.options)
+        drawn_from = as_sampler(sampling).over(rows)
     except NoPairsError:
         assume(False)
     allowed = set(naive_uniform(problem.y, problem.qid, **problem.options))
-    sampler = make_sampler(sampling, data.preferences, data.query)
-    drawn = draw(sampler, 60, seed)
+    drawn = draw(drawn_from, 60, seed)
     assert {(int(i), int(j)) for i, j in drawn} <= allowed
-    np.testing.assert_array_equal(drawn, draw(sampler, 60, seed, pieces=4))
+    np.testing.assert_array_equal(drawn, draw(drawn_from, 60, seed, pieces=4))
 
 
 @pytest.mark.parametrize("shape", ["all different", "twos"])
@@ -154,17 +156,16 @@ def test_the_index_takes_at_most_40_bytes_a_row(shape):
     y, qid = np.arange(n), np.zeros(n) if shape == "all different" else np.arange(n) // 2
     p = RankingData(np.zeros((n, 1)), y, qid).preferences
     own = sum(array.nbytes for array in (p.row, p.ranking_ptr, p.level_ptr, p.ranking_levels, p.pairs, p.u))
-    assert UniformSampler(p).nbytes + own <= 40.1 * n  # the preferences themselves included
+    assert IndexedDraws(p).nbytes + own <= 40.1 * n  # the preferences themselves included
     weighted = RankingData(np.zeros((n, 1)), y, qid, sample_weight=1.0 + np.arange(n)).preferences
-    assert UniformSampler(weighted).nbytes <= 28 * n
+    assert IndexedDraws(weighted).nbytes <= 28 * n
 
 
 def test_rejection_is_refused_where_it_would_take_forever():
     y = np.zeros(100_000)
     y[7] = 1
-    data = RankingData(np.zeros((y.size, 1)), y)
     with pytest.raises(ParameterError, match="tries a pair"):
-        RejectionSampler(data.preferences)
+        as_sampler("rejection").over(LabelledRows.of(np.zeros((y.size, 1)), y, None))
 
 
 def test_bounded_integers_and_units_are_uniform():

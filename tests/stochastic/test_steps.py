@@ -1,6 +1,7 @@
 """Every rule against a plain transcription, step by step, and the bookkeeping that makes a step cheap."""
 
 import os
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,18 +12,37 @@ from scipy.special import expit
 
 from linrank import ParameterError
 from linrank.kernels import stochastic as kernels
-from linrank.stochastic.descent import RULES, Descent, StepRule
-from linrank.stochastic.samplers import Sampler
+from linrank.stochastic.descent import Descent
+from linrank.stochastic.draws import Draws
+from linrank.stochastic.matrix import as_rows
+from linrank.stochastic.rules import RULES, Numbers, as_rule
 
 pytestmark = pytest.mark.kernels
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
 
-class Given(Sampler):
-    """Hands out pairs in the order given."""
+class StepRule(NamedTuple):
+    """A rule by name, and all that its steps depend on."""
 
-    nbytes = 0
+    rule: str = "pegasos"
+    loss: str = "hinge"
+    alpha: float = 1e-4
+    C: float = 1.0
+    decay: float | None = None
+    switch: int = 10_000
+    margin: float = 1.0
+
+    def made(self):
+        return as_rule(self.rule, Numbers(self.loss, self.C, self.decay, self.switch, self.margin))
+
+
+def run(descent, rule, X, metric, draws, n):
+    descent.run(rule.made(), rule.alpha, as_rows(X), metric, draws, n)
+
+
+class Given(Draws):
+    """Hands out pairs in the order given."""
 
     def __init__(self, pairs):
         self.pairs = np.asarray(pairs)
@@ -79,8 +99,16 @@ def romma(rule, w, x, i):
 def both(rule, w, x, i):
     if i > rule.switch:
         return pegasos(rule, w, x, i)
-    w = passive_aggressive(rule, w, x, i)
-    return project(rule, w) if i == rule.switch else w
+    return passive_aggressive(rule, w, x, i)
+
+
+def sgd_svm(rule, w, x, i):
+    return subgradient(rule, w, x, i) if w @ x < 1 else w
+
+
+def perceptron(rule, w, x, i):
+    margin = 0.0 if rule.rule == "perceptron" else rule.margin
+    return w + x if w @ x <= margin else w
 
 
 TWINS = {
@@ -89,11 +117,14 @@ TWINS = {
     "passive_aggressive": passive_aggressive,
     "romma": romma,
     "passive_aggressive_then_pegasos": both,
+    "sgd_svm": sgd_svm,
+    "perceptron": perceptron,
+    "perceptron_margin": perceptron,
 }
 CASES = [(name, "hinge", None) for name in RULES]
 CASES += [(name, loss, decay) for name in ("sgd", "pegasos") for loss in ("squared_hinge", "logistic")
           for decay in (None, 3.0)]  # fmt: skip
-CASES += [("sgd", "hinge", 3.0)]
+CASES += [("sgd", "hinge", 3.0), ("sgd_svm", "hinge", 3.0)]
 
 
 def make(kind, seed, n=12, d=4):
@@ -123,7 +154,7 @@ def check_step_by_step(kind, rule, pairs, scale=None, start=None, average=False,
             return  # as passive-aggressive steps leave a pair: rounding decides whether the next step is taken
         w = TWINS[rule.rule](rule, w, x, t + n + 1)
         total += w
-        descent.run(rule, X, metric, sampler, 1)
+        run(descent, rule, X, metric, sampler, 1)
         wanted = total / (n + 1) if average else w
         np.testing.assert_allclose(descent.coef * scale, wanted, rtol=1e-7, atol=1e-9 * (1 + np.abs(wanted).max()))
         ww = descent.state[kernels.FACTOR] ** 2 * descent.state[kernels.SQUARE]
@@ -181,7 +212,7 @@ def test_pieces_do_not_matter(kind, name):
     for pieces in ([120], [1, 50, 69], [7] * 17 + [1]):
         descent, sampler = Descent.begin(np.zeros(4), None, 0, 0, True), Given(pairs)
         for n in pieces:
-            descent.run(StepRule(name, alpha=1e-3, switch=60), X, None, sampler, n)
+            run(descent, StepRule(name, alpha=1e-3, switch=60), X, None, sampler, n)
         results.append((descent.coef.tobytes(), descent.state.tobytes()))
     assert len(set(results)) == 1
 
@@ -194,7 +225,7 @@ def test_factor_and_average_do_not_drift(kind):
     pairs = np.random.default_rng(1).integers(0, 12, (n, 2))
     rule = StepRule("sgd", "squared_hinge", alpha=0.5, decay=50.0)  # the factor shrinks by half at first
     descent = Descent.begin(np.zeros(4), None, 0, 0, True)
-    descent.run(rule, X, None, Given(pairs), n)
+    run(descent, rule, X, None, Given(pairs), n)
     w, total = np.zeros(4), np.zeros(4)
     for i, (a, b) in enumerate(pairs):
         w = subgradient(rule, w, dense[a] - dense[b], i + 1)
@@ -207,7 +238,7 @@ def test_factor_and_average_do_not_drift(kind):
 def test_a_step_leaves_the_work_space_clean():
     """|x|^2 of the next pair would be wrong otherwise: covered by the twins, stated here on the kernel itself."""
     X, work = make("csr", 2), np.zeros(4)
-    rule = StepRule("passive_aggressive").compiled()
+    rule = StepRule("passive_aggressive").made().compiled(1.0)
     v, state = np.zeros(4), np.array([1.0, 0.0, 0.0, 0.0])
     where = np.array([3, 7]), np.array([2, 8])
     kernels.csr_steps(X.data, X.indices, X.indptr, None, *where, rule, 0, v, None, state, work)
@@ -224,7 +255,7 @@ def test_the_length_of_a_difference_does_not_cancel(apart, scaled):
     X, scale = np.stack([common + apart * x, common]), np.linspace(0.5, 2.0, 9) if scaled else np.ones(9)
     metric = 1 / scale**2 if scaled else None
     descent = Descent.begin(np.zeros(9), metric, 0, 0, False)
-    descent.run(StepRule("passive_aggressive", C=1e30), sp.csr_matrix(X), metric, Given([(0, 1)]), 1)
+    run(descent, StepRule("passive_aggressive", C=1e30), sp.csr_matrix(X), metric, Given([(0, 1)]), 1)
     difference = (X[0] - X[1]) / scale
     length = difference @ difference
     np.testing.assert_allclose(descent.coef * scale, difference / length if length else 0 * x, rtol=1e-7)
@@ -241,7 +272,7 @@ def contradictions(kind, n=3_000):
 def test_romma_does_not_overflow_on_contradictions(kind):
     X, pairs = contradictions(kind)
     descent = Descent.begin(np.zeros(4), None, 0, 0, False)
-    descent.run(StepRule("romma"), X, None, Given(pairs), len(pairs))
+    run(descent, StepRule("romma"), X, None, Given(pairs), len(pairs))
     assert 1e20 < np.abs(descent.coef).max() < 1e62
 
 
@@ -252,11 +283,11 @@ def test_the_length_is_right_after_steps_that_cancel(kind, name):
     pairs = np.concatenate([pairs[:500], pairs[:500, ::-1], np.tile([[1, 2], [2, 1]], (20, 1))])  # and antiparallel
     descent = Descent.begin(np.zeros(4), None, 0, 0, False)
     for _ in range(0, len(pairs), 8):
-        descent.run(StepRule(name, alpha=1e-3, switch=300), X, None, Given(pairs), 8)
+        run(descent, StepRule(name, alpha=1e-3, switch=300), X, None, Given(pairs), 8)
         np.testing.assert_allclose(descent.state[kernels.SQUARE], descent.v @ descent.v, rtol=1e-6)
 
 
 def test_only_gradient_rules_take_other_losses():
-    for name in ("romma", "passive_aggressive", "passive_aggressive_then_pegasos"):
+    for name in set(RULES) - {"sgd", "pegasos"}:
         with pytest.raises(ParameterError, match="made for the hinge"):
-            StepRule(name, "logistic")
+            StepRule(name, "logistic").made()

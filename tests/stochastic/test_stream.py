@@ -14,9 +14,11 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import chisquare
 
-from linrank import DataError, ParameterError, SGDRanker
+from linrank import DataError, LinearRanker, ParameterError, RankingData, SGDRanker
+from linrank.data.labelled import LabelledRows
+from linrank.stochastic import reservoir
 from linrank.stochastic.checkpoint import load_checkpoint
-from linrank.stochastic.stream import OpenQueries, check_chunk
+from linrank.stochastic.reservoir import OpenQueries, keys_of
 from linrank.testing import make_ranking
 
 
@@ -52,14 +54,14 @@ def test_learns_from_chunks(problem, kind):
     assert ranker.n_iter_ == ranker.t_ == 20 * 2000
     assert ranker.score(*problem) > 0.85
     assert np.isnan(ranker.objective_)
-    np.testing.assert_array_equal(ranker.scale_, 1.0)
 
 
 def test_one_chunk_is_drawn_like_a_fit(problem):
     """A stream of one chunk makes the very steps of a fit on it."""
-    one = SGDRanker(alpha=1e-2, n_steps=2000, scale=False, random_state=0).fit(*problem)
-    stream = SGDRanker(alpha=1e-2, random_state=0).fit_stream([problem])
+    one = SGDRanker(n_steps=20_000, random_state=0).fit(*problem)
+    stream = SGDRanker(random_state=0).fit_stream([problem])
     np.testing.assert_array_equal(stream.coef_, one.coef_)
+    assert (stream.alpha_, stream.n_pairs_) == (one.alpha_, one.n_pairs_)
 
 
 def test_a_query_goes_on_in_the_next_chunk():
@@ -75,66 +77,125 @@ def test_a_query_goes_on_in_the_next_chunk():
     assert not apart.coef_.any()
 
 
-def test_queries_that_alternate_stay_open():
+def seen(queries, X, y, qid, weights=None):
+    """The working set of a chunk, and the open queries after it."""
+    chunk = LabelledRows.of(X, y, qid, sample_weight=weights)
+    keys = keys_of(chunk.grades.ids)
+    return queries.working_set(chunk, keys), queries.after(chunk, keys)
+
+
+def names(queries, *ids):
+    """The given ids that are open, in the order in which they stand."""
+    key = {int(keys_of(np.array([name]))[0]): name for name in ids}
+    return [key[int(k)] for k in queries.key]
+
+
+def test_queries_that_alternate_stay_open(caplog):
     X, y, _ = make_ranking(400, 3, 1, 2, noise=0.1)
     order = np.argsort(y, kind="stable")
     X, y, qid = X[order], y[order], np.tile([0, 1], 200)
     chunks = [tuple(part[k::8] for part in (X, y, qid)) for k in range(8)]  # each chunk has one of the two queries
-    closed, opened = (stream_ranker(open_queries=n).fit_stream(chunks) for n in (1, 2))
+    opened, closed = (stream_ranker(open_queries=n).fit_stream(chunks) for n in (None, 1))
+    assert opened.n_pairs_ == RankingData(X, y, qid).preferences.n_pairs  # all of them
     assert opened.n_pairs_ > 2 * closed.n_pairs_ > 0
+    (told,) = [record.getMessage() for record in caplog.records]
+    within, across = 8 * 50 * 49 / 2, 2 * (1 + 2 + 3) * 50 * 50
+    assert told.startswith(f"{100 * across / (within + across):.1f} % of the pairs of rows")
+    assert "raise open_queries" in told
 
 
 def test_the_reservoir_is_a_uniform_sample_and_bounded():
-    seen: Counter[int] = Counter()
+    found: Counter[int] = Counter()
     for seed in range(400):
         queries = OpenQueries(size=5, most=1, seed=np.uint64(seed * 7919))
         for start in range(0, 40, 8):
             rows = np.arange(start, start + 8)
-            queries = queries.after(check_chunk(rows[:, None].astype(float), rows, np.zeros(8, dtype=int)))
-        (kept,) = queries.kept.values()
+            _, queries = seen(queries, rows[:, None].astype(float), rows, np.zeros(8, dtype=int))
+        kept = queries.kept
         assert kept.y.size == 5
-        assert kept.seen == 40
+        assert queries.seen.tolist() == [40]
         assert np.unique(kept.y).size == 5
-        np.testing.assert_array_equal(kept.X[:, 0], kept.y)
-        seen.update(kept.y.astype(int).tolist())
-    assert chisquare([seen[row] for row in range(40)]).pvalue > 1e-3
+        np.testing.assert_array_equal(kept.rows.X[:, 0], kept.y)
+        found.update(kept.y.astype(int).tolist())
+    assert chisquare([found[row] for row in range(40)]).pvalue > 1e-3
+
+
+def test_samples_that_became_smaller_are_uniform(monkeypatch):
+    """Two queries, their rows interleaved; the memory has room for 8 rows of the 40."""
+    monkeypatch.setattr(reservoir, "MEMORY", 8 * 8)
+    found: Counter[int] = Counter()
+    for seed in range(600):
+        queries = OpenQueries(size=100, most=100, seed=np.uint64(seed * 7919))
+        for start in range(0, 40, 8):
+            rows = np.arange(start, start + 8)
+            _, queries = seen(queries, rows[:, None].astype(float), rows, rows % 2)
+        assert queries.kept.y.size <= 8
+        assert queries.seen.tolist() == [20, 20]
+        assert queries.limit == 4
+        found.update(queries.kept.y.astype(int).tolist())
+    assert chisquare([found[row] for row in range(40)]).pvalue > 1e-3
 
 
 def test_only_the_last_queries_are_kept():
     queries = OpenQueries(size=3, most=2, seed=np.uint64(1))
     X = np.arange(8.0)[:, None]
-    queries = queries.after(check_chunk(X, np.arange(8), ["a", "b", "b", "c", "a", "c", "d", "a"]))
-    assert list(queries.kept) == ["str d", "str a"]
-    queries = queries.after(check_chunk(X[:2], [0, 1], ["d", "e"]))
-    assert list(queries.kept) == ["str d", "str e"]
-    assert queries.kept["str d"].seen == 2
-    queries = queries.after(check_chunk(X[:1], [0], [1]))
-    assert list(queries.kept) == ["str e", "int 1"]  # 1 and "1" are different queries
+    _, queries = seen(queries, X, np.arange(8), ["a", "b", "b", "c", "a", "c", "d", "a"])
+    assert names(queries, "a", "b", "c", "d") == ["d", "a"]
+    _, queries = seen(queries, X[:2], [0, 1], ["d", "e"])
+    assert names(queries, "d", "e") == ["d", "e"]
+    assert queries.seen.tolist() == [2, 1]
+    _, queries = seen(queries, X[:1], [0], np.array([1]))
+    assert queries.key[-1] == keys_of(np.array([1]))[0] != keys_of(np.array(["1"]))[0]  # they are different queries
+
+
+def test_what_is_lost_is_counted():
+    """Of queries that are closed and come again: each new row meets all rows that were forgotten."""
+    queries = OpenQueries(size=9, most=1, seed=np.uint64(1))
+    for rows, name in ((5, "a"), (4, "b"), (3, "a"), (2, "a"), (1, "b")):
+        _, queries = seen(queries, np.zeros((rows, 1)), np.arange(rows), [name] * rows)
+    assert queries.lost == 3 * 5 + 2 * 5 + 1 * 4
+    assert queries.met == 10 * 9 // 2 + 5 * 4 // 2
+    again = queries.without_rows()
+    _, again = seen(again, np.zeros((3, 1)), np.arange(3), ["b"] * 3)
+    assert again.lost == queries.lost  # another pass remembers nothing
 
 
 def test_kept_rows_keep_their_weights_and_kinds():
     queries = OpenQueries(size=9, most=1, seed=np.uint64(1))
     dense, sparse = np.eye(3), sp.csr_matrix(np.eye(3))
-    queries = queries.after(check_chunk(dense, [0, 0, 1], None, [1.0, 2.0, 3.0]))
-    joined = queries.working_set(check_chunk(sparse, [2, 2, 2], None))
+    _, queries = seen(queries, dense, [0, 0, 1], None, [1.0, 2.0, 3.0])
+    joined, _ = seen(queries, sparse, [2, 2, 2], None)
     assert sp.issparse(joined.X)
-    np.testing.assert_array_equal(joined.X.toarray(), np.vstack([np.eye(3), np.eye(3)]))
-    np.testing.assert_array_equal(joined.v, [1, 1, 1, 1, 2, 3])
-    np.testing.assert_array_equal(joined.y, [2, 2, 2, 0, 0, 1])
+    order = 3 + np.argmax(joined.X.toarray()[3:], axis=1)  # in which the rows kept stand
+    np.testing.assert_array_equal(np.sort(order), [3, 4, 5])
+    np.testing.assert_array_equal(joined.sample_weight[np.r_[0:3, order]], [1, 1, 1, 1, 2, 3])
+    np.testing.assert_array_equal(joined.y[np.r_[0:3, order]], [2, 2, 2, 0, 0, 1])
 
 
-def test_scale_is_given_or_kept_from_a_fit_but_never_estimated(problem):
+def test_scale_is_given_or_that_of_the_first_chunk_or_of_a_fit(problem):
     X, y, qid = problem
     s = np.array([1.0, 10.0, 0.1, 1.0, 2.0])
-    by_hand = stream_ranker().fit_stream(cut((X / s, y, qid), 300))
+    by_hand = stream_ranker(scale=False).fit_stream(cut((X / s, y, qid), 300))
     given = stream_ranker(scale=s).fit_stream(cut(problem, 300))
     np.testing.assert_allclose(given.coef_ * s, by_hand.coef_, rtol=1e-6)
     np.testing.assert_array_equal(given.scale_, s)
+    first = stream_ranker().fit_stream(cut(problem, 300))
+    np.testing.assert_allclose(first.scale_, X[:300].std(axis=0), rtol=1e-9)
     fitted = stream_ranker().fit(*problem)
     before = fitted.scale_.copy()
     fitted.partial_fit(X[:100] * 50, y[:100], qid[:100])
     np.testing.assert_array_equal(fitted.scale_, before)
     assert fitted.t_ == 100_000 + 2000  # the step count goes on
+
+
+def test_alpha_follows_the_rows_seen(problem):
+    whole = LinearRanker("hinge", scale=False).fit(*problem).alpha_
+    stream = stream_ranker(alpha="auto", scale=False)
+    for number, chunk in enumerate(cut(problem, 500)):
+        stream.partial_fit(*chunk)
+        assert stream.alpha_ == pytest.approx(4 / (number + 1) * whole, rel=0.05)
+    twice = stream_ranker(alpha="auto", scale=False).fit_stream(cut(problem, 500), passes=2)
+    assert twice.alpha_ == stream.alpha_  # rows that are read again count once
 
 
 def test_passes(problem):
@@ -327,7 +388,8 @@ def test_a_checkpoint_does_not_go_on_with_another_seed(problem, tmp_path, first,
     [
         {"average": False}, {"loss": "logistic"}, {"rule": "sgd"}, {"sampling": "balanced"}, {"reservoir": 5},
         {"steps_per_row": 3}, {"open_queries": 2}, {"decay": 1.0}, {"scale": np.full(5, 2.0)}, {"warm_start": True},
-        {"missing": "zero"}, {"preferences": "chain"}, {"n_steps": 5}, {"C": 2.0}, {"switch": 1},
+        {"missing": "zero"}, {"preferences": "chain"}, {"n_steps": 5}, {"C": 2.0}, {"switch": 1}, {"margin": 2.0},
+        {"query_weighting": "queries"}, {"early_stopping": True},
     ],
 )  # fmt: skip
 def test_a_checkpoint_does_not_go_on_with_other_parameters(broken_off, options):

@@ -15,8 +15,21 @@ import click
 # The names that parameters take, spelled out so that help needs no kernels; a test compares them with the library's.
 LOSSES = ("hinge", "squared_hinge", "logistic", "logistic_erfc")
 SOLVERS = ("bundle", "newton", "cg", "tron")
-RULES = ("sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos")
+RULES = (
+    *("sgd", "pegasos", "passive_aggressive", "romma", "passive_aggressive_then_pegasos"),
+    *("sgd_svm", "perceptron", "perceptron_margin"),
+)
 SAMPLINGS = ("uniform", "balanced", "rejection")
+#: The papers' systems, and the parameters that each has under their names here.
+METHODS = {
+    "treersvm": ("lambda_", "eps"),
+    "pairrsvm": ("lambda_", "eps"),
+    "ostranksvm": ("C", "eps_s"),
+    "dcmranksvm": ("C", "eps_s"),
+    "pswxranksvm": ("C", "eps_s"),
+    "spd": ("rule", "lambda_", "C", "iterations", "sampling", "random_state"),
+    "rankncg": ("lambda_", "eps", "tol", "start", "random_state"),
+}
 MISSING = ("error", "zero", "mean")
 PRESETS = ("trec", "sklearn", "xgboost", "lightgbm", "letor")
 TIES = ("half", "correct", "wrong", "average", "input", "docid", "threshold")  # of pairs, then of lists

@@ -18,9 +18,9 @@ from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading
 from ._training import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
 
-ONLY_EXACT = ("query_weighting", "tol", "max_iter")
-ONLY_STREAM = ("passes", "checkpoint", "restart", "steps_per_row", "reservoir", "open_queries")
-NOT_STREAM = ("n_steps", "early_stopping", "validation_fraction", "pairs", "query_weights", "start")
+ONLY_EXACT = ("tol", "max_iter")
+ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
+NOT_STREAM = ("n_steps", "pairs", "query_weights", "start")
 
 
 def reading_policy(parameters: dict[str, Any]) -> str:
@@ -35,7 +35,7 @@ def read_training_data(path: str, reading: Reading, parameters: dict[str, Any], 
 
 def write_model(ranker: Any, names: list[str] | None, output: str) -> Model:
     """Write the model, with the names of its features."""
-    ranker.set_params(verbose=0)
+    ranker.verbose = 0
     if names is not None:
         ranker.feature_names_in_ = np.array(names, dtype=object)
     model = Model.of(ranker)
@@ -62,7 +62,7 @@ class Trainer:
             refuse(parameters, ONLY_EXACT, "is for the exact solvers: leave it out, or choose another --solver.")
             parameters.pop("solver", None)
         else:
-            only = (*of_sgd, "scale_from")
+            only = (*of_sgd, "scale_from", "checkpoint", "restart")
             refuse({**of_sgd, **of_source}, only, "is for stochastic descent: add --solver sgd.")
         if source.stream:
             if parameters.get("missing") == "mean":
@@ -91,15 +91,15 @@ class Trainer:
             more["pairs"] = read_pairs(source.pairs, data.X.shape[0])
         if source.query_weights is not None:
             more["query_weight"] = read_query_weights(source.query_weights, data)
-        if self.sgd:
-            if source.start is not None:
-                more["start"] = Loaded.of(source.start).ranker()
-            return SGDRanker(**self.parameters).fit(data.X, data.y, data.qid, **more)
-        ranker = LinearRanker(n_jobs=self.reading.jobs, **self.parameters)
+        if self.checkpoint is not None:
+            more |= {"checkpoint": self.checkpoint, "resume": not source.restart}
         if source.start is not None:
-            ranker.warm_start, ranker.coef_ = True, Loaded.of(source.start).model.weights.copy()
-        ranker.fit(data.X, data.y, data.qid, **more)
-        return ranker.set_params(warm_start=False)
+            more["start"] = Loaded.of(source.start).ranker()
+        return self.ranker().fit(data.X, data.y, data.qid, **more)
+
+    def ranker(self) -> Any:
+        """What is to be fitted."""
+        return SGDRanker(**self.parameters) if self.sgd else LinearRanker(n_jobs=self.reading.jobs, **self.parameters)
 
     def doubts(self, ranker: Any, data: Dataset) -> str | None:
         """What makes the fit look under-regularised, if anything does and the ranker has not said so itself."""
@@ -135,9 +135,10 @@ class Trainer:
         """What is known of the fit, for a table."""
         unit = "steps" if self.sgd else "iterations"
         without = ranker._queries_without_pairs
-        alpha = f"{ranker.alpha_:.3g}" + (" (auto)" if ranker.alpha == "auto" else "")
+        alpha = f"{ranker.alpha_:.3g}" + (" (auto)" if getattr(ranker, "alpha", None) == "auto" else "")
+        loss = getattr(ranker.loss, "name", ranker.loss)
         found = [
-            ("trained", f"{ranker.loss} loss, alpha {alpha}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
+            ("trained", f"{loss} loss, alpha {alpha}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
             ("pairs", f"{ranker.n_pairs_:,}" + (f", none in {without:,} of the queries" if without else "")),
         ]
         if np.isfinite(ranker.objective_):

@@ -21,7 +21,7 @@ from ._options import Exact
 
 logger = logging.getLogger("linrank")
 
-FLAGS = {"n_steps": "--steps", "random_state": "--seed"}  # of parameters by other names
+FLAGS = {"n_steps": "--steps", "random_state": "--seed", "lambda_": "--lambda"}  # of parameters by other names
 EDGE = re.compile(r"\s*([^<>:,\s]+)\s*([<>])\s*([^<>:,\s]+)\s*(?::\s*([^<>:,\s]+))?\s*")
 
 

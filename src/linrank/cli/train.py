@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._options import (
+    METHODS,
     RULES,
     SAMPLINGS,
     Exact,
@@ -47,25 +48,54 @@ class Stochastic:
     steps_per_row: float | None = None
     reservoir: int | None = None
     open_queries: int | None = None
+    margin: float | None = None
 
 
 stochastic_options = gathered(
     "stochastic",
     Stochastic,
-    click.option("--rule", type=click.Choice(RULES), help="What a step does (sgd).  [default: pegasos]"),
-    click.option("--sampling", type=click.Choice(SAMPLINGS), help="How pairs are drawn (sgd).  [default: uniform]"),
+    click.option("--rule", type=click.Choice(RULES), metavar="RULE",
+                 help=f"What a step does (sgd, spd): {', '.join(RULES)}.  [default: pegasos]"),
+    click.option("--sampling", type=click.Choice(SAMPLINGS), help="How to draw pairs (sgd, spd).  [default: uniform]"),
     click.option("--steps", "n_steps", type=int, help="Number of steps (sgd).  [default: 100000]"),
-    click.option("--C", "C", type=float, help="Longest passive-aggressive step (sgd).  [default: 1]"),
+    click.option("-C", "--C", "C", type=float, help="Longest passive-aggressive step (sgd, spd); weight of a pair (the "
+                 "three ranksvm).  [default: 1]"),
     click.option("--average", is_flag=True, default=None, help="Average the weights of all steps (sgd)."),
     click.option("--early-stopping", is_flag=True, default=None, help="Stop when held-out queries gain nothing (sgd)."),
     click.option("--validation-fraction", type=float, help="Part of the queries to hold out (sgd).  [default: 0.1]"),
-    click.option("--seed", "random_state", type=int, help="Seed of the pairs drawn (sgd)."),
+    click.option("--seed", "random_state", type=int, help="Seed of the pairs drawn (sgd, spd) or the start (rankncg)."),
     click.option("--decay", type=float, help="c of the step size c/(c + i) (sgd)."),
     click.option("--switch", type=int, help="Last passive-aggressive step of the rule of both (sgd)."),
-    click.option("--steps-per-row", type=float, help="Steps per row of a stream.  [default: 1]"),
+    click.option("--steps-per-row", type=float, help="Steps per row of a stream.  [default: 10]"),
     click.option("--reservoir", type=int, help="Rows kept of a query that goes on in a stream.  [default: 1000]"),
-    click.option("--open-queries", type=int, help="Queries that may go on in a stream.  [default: 1]"),
-)
+    click.option("--open-queries", type=int, help="Queries that may go on in a stream.  [default: what 64 MB hold]"),
+    click.option("--margin", type=float, help="Margin of the perceptron that has one (sgd).  [default: 1]"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Parameters of a paper's system, and those of the exact solvers that come from papers; None is their default."""
+
+    method: str | None = None
+    lambda_: float | None = None
+    eps: float | None = None
+    eps_s: float | None = None
+    iterations: int | None = None
+    gradient_tol: float | None = None
+
+
+paper_options = gathered(
+    "paper",
+    Paper,
+    click.option("--method", type=click.Choice(tuple(METHODS)), help="Train as a paper does, by its own parameters."),
+    click.option("--lambda", "lambda_", type=float, help="Regulariser of treersvm, pairrsvm, spd and rankncg."),
+    click.option("--eps", type=float, help="Gap that ends treersvm and pairrsvm [0.001]; accuracy of the sums of "
+                 "rankncg [1e-6] and of --loss logistic_erfc [1e-10]."),
+    click.option("--eps-s", type=float, help="Relative gradient that ends the three ranksvm.  [default: 1e-5]"),
+    click.option("--iterations", type=int, help="Number of steps of spd.  [default: 100000]"),
+    click.option("--gradient-tol", type=float, help="End newton, cg or tron by the gradient, relative to that at 0."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,7 +122,7 @@ source_options = gathered(
     click.option("--scale-from", metavar="MODEL", help="Divide columns by the numbers that a model used (sgd)."),
     click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
     click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
-    click.option("--checkpoint", metavar="FILE", help="Keep a stream's state here, and go on from it if it exists."),
+    click.option("--checkpoint", metavar="FILE", help="Keep the state here, and go on from it if it exists (sgd)."),
     click.option("--restart", is_flag=True, default=None, help="Begin anew, whatever the checkpoint says."),
 )  # fmt: skip
 
@@ -103,6 +133,7 @@ source_options = gathered(
 @click.option("--valid", metavar="FILE", help="Data to judge the model by.")
 @alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
 @exact_options
+@paper_options
 @stochastic_options
 @source_options
 @judging_options
@@ -115,6 +146,7 @@ def train(
     valid: str | None,
     alpha: float | str | None,
     exact: Exact,
+    paper: Paper,
     stochastic: Stochastic,
     source: Source,
     judging: Judging,
@@ -129,23 +161,24 @@ def train(
       linrank train train.csv -o model.json --loss hinge --missing mean
       linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
+      linrank train train.txt -o model.json --method treersvm --lambda 0.1
 
-    The columns of a stream are not scaled. With --scale-from they are divided as in another model, trained on a sample,
-    say.
+    A stream's columns are scaled by its first chunk, or as in the model that --scale-from names.
     """
     import numpy as np
 
     from . import _report
     from ._files import Loaded, check_early
     from ._judge import OF_GRADES, checked
-    from ._trainer import Trainer, write_model
+    from ._paper import trainer_of
+    from ._trainer import write_model
 
     check_early(output, data, valid, as_json=as_json)
     checked(judging.metric or OF_GRADES, judging)  # an unknown name is refused before training
     check_early(source.checkpoint)
     if source.checkpoint is not None and os.path.realpath(source.checkpoint) == os.path.realpath(output):
         raise click.UsageError("--checkpoint and -o name the same file: the model would be lost with the checkpoint.")
-    trainer = Trainer(alpha, exact, stochastic, source, reading, verbosity.level())
+    trainer = trainer_of(paper, alpha, exact, stochastic, source, reading, verbosity.level())
     out = _report.console(err=output == "-")
     report: dict[str, Any] = {"data": {"path": data}}
     if source.stream:

@@ -24,6 +24,9 @@ from ._options import Exact, Reading, Verbosity, exact_options, json_option, rea
 )
 @click.option("-m", "--metric", default="pairwise_accuracy", show_default=True, help="What to choose alpha by.")
 @click.option("--one-standard-error", is_flag=True, help="Take the strongest alpha within an error of the best.")
+@click.option("--rule", "rules", metavar="LIST", help="Rules to choose from (sgd).  [default: pegasos]")
+@click.option("--C", "Cs", metavar="LIST", help="Longest passive-aggressive steps to try (sgd).  [default: 1,0.1,0.01]")
+@click.option("--seed", type=int, help="Seed of the pairs drawn (sgd).  [default: 0]")
 @exact_options
 @verbosity_options
 @json_option
@@ -35,6 +38,9 @@ def tune(
     cv: int,
     metric: str,
     one_standard_error: bool,
+    rules: str | None,
+    Cs: str | None,
+    seed: int | None,
     exact: Exact,
     verbosity: Verbosity,
     as_json: bool,
@@ -47,18 +53,33 @@ def tune(
     \b
       linrank tune train.txt -o model.json
       linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --json
+      linrank tune train.txt --solver sgd --rule pegasos,romma --C 1,0.1
     """  # fmt: skip
     from ..rankers.cv import LinearRankerCV
     from . import _report
     from ._files import check_early
     from ._trainer import read_training_data, write_model
-    from ._training import exact_parameters
+    from ._training import exact_parameters, refuse
 
-    if exact.solver == "sgd":
-        raise click.UsageError("--solver sgd cannot be tuned: choose an exact one.")
     check_early(output, data, as_json=as_json)
     parameters = exact_parameters(exact)
+    of_sgd = {name: value for name, value in (("rule", rules), ("C", Cs), ("seed", seed)) if value is not None}
+    if exact.solver != "sgd":
+        refuse(of_sgd, tuple(of_sgd), "is for stochastic descent: add --solver sgd.")
+    else:
+        refuse(parameters, ("tol", "max_iter"), "is for the exact solvers: leave it out, or choose another --solver.")
+        if one_standard_error:
+            raise click.UsageError("--one-standard-error is for the exact solvers: leave it out.")
     rows = read_training_data(data, reading, parameters)
+    if exact.solver == "sgd":
+        from ._tune_sgd import tune_sgd
+
+        lists = _alphas(alphas), rules or "pegasos", Cs or "1,0.1,0.01"
+        stochastic, tried = tune_sgd(rows, parameters, *lists, cv, metric, seed or 0, reading.jobs)
+        if output is not None:
+            write_model(stochastic, rows.feature_names, output)
+        _tell_tried(tried, data, metric, output, as_json)
+        return
     ranker = LinearRankerCV(
         _alphas(alphas),
         cv=cv,
@@ -78,6 +99,22 @@ def tune(
         path = {name: found[name] for name in ("alpha", "mean_score", "standard_error", "scores", "n_iter")}
         chosen = {"chosen": ranker.alpha_, "default": found["default_alpha"]}
         _report.print_json({"data": data, "metric": metric, **chosen, "path": path, "model": output})
+
+
+def _tell_tried(tried: list[Any], data: str, metric: str, output: str | None, as_json: bool) -> None:
+    """What was tried, the best first."""
+    from . import _report
+
+    if as_json:
+        report = {"data": data, "metric": metric, "chosen": tried[0].parameters(), "model": output}
+        _report.print_json({**report, "tried": [one.row() for one in tried]})
+        return
+    rows = []
+    for one in tried:
+        value = f"{one.parameter} {one.value:.3g}" if one.parameter else ""
+        mark = "<- chosen" if one is tried[0] else ""
+        rows.append((one.rule, value, _report.decimals(one.mean), f"{one.error:.4f}", mark))
+    _report.show_table(_report.console(err=output == "-"), ("rule", "with", metric, "error", ""), rows)
 
 
 def _alphas(text: str) -> int | list[float]:

@@ -24,9 +24,9 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True)
 class Missing:
-    """Stands for somebody's own loss or solver, of which a model file holds no more than the name."""
+    """Stands for somebody's own loss, solver, rule or sampler, of which a model file holds no more than the name."""
 
-    what: str  # "loss" or "solver", the parameter that it stands in for
+    what: str  # the parameter that it stands in for
     name: str
     origin: str  # module and class
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._typing import FloatArray
 from .._work import Work
+from ..kernels.hashing import number_values
 from ..kernels.ordering import counting_sort, pack_descending, unpack_descending
 from ..kernels.sorting import DIGIT_BITS, PLACE_BITS, count_digits, pack_scores, scatter_digits, unpack_scores
 
@@ -21,6 +22,8 @@ Keys = NDArray[np.uint64]
 FEWEST_VALUE_BITS = 20
 #: Fewer keys than this are sorted by comparison: counting digits costs as much as so many keys.
 FEW_KEYS = 2048
+#: Up to so many distinct values are numbered by hashing: the table stays in the cache. With more, sorting is as quick.
+FEW_VALUES = 1 << 14
 
 
 class Ordered(NamedTuple):
@@ -36,6 +39,39 @@ def run_starts(values: NDArray[Any]) -> NDArray[np.bool_]:
     new = np.ones(values.size, dtype=bool)
     new[1:] = values[1:] != values[:-1]
     return new
+
+
+def number_distinct(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The number of each value among the distinct ones, and these, sorted.
+
+    Counted where they are whole and of a narrow range, hashed where they are numbers and few, else sorted: O(m) but in
+    the last case. 0.0 and -0.0 are one value.
+    """
+    if values.dtype.kind not in "biuf" or values.size < FEW_KEYS:
+        return _by_sorting(values)
+    low, high = values.min(), values.max()
+    if int(high) - int(low) < values.size and (values.dtype.kind != "f" or np.all(values == np.floor(values))):
+        wide = values.astype(np.int64) if values.dtype.kind in "bi" else values  # int8 would overflow
+        code = (wide - low).astype(np.int64)
+        there = np.zeros(int(high) - int(low) + 1, dtype=bool)
+        there[code] = True
+        distinct = (np.flatnonzero(there).astype(wide.dtype) + low).astype(values.dtype)
+        return (np.cumsum(there) - 1)[code], distinct
+    wide = values.astype(np.float64) + 0.0 if values.dtype.kind == "f" else values.astype(np.int64)
+    number, found = np.empty(values.size, dtype=np.int64), np.empty(FEW_VALUES, dtype=np.uint64)
+    n = number_values(wide.view(np.uint64), np.full(2 * FEW_VALUES, -1, dtype=np.int32), found, number)
+    if n < 0:
+        return _by_sorting(values)
+    distinct = found[:n].view(wide.dtype).astype(values.dtype)
+    order = np.argsort(distinct)
+    rank = np.empty(n, dtype=np.int64)
+    rank[order] = np.arange(n)
+    return rank[number], distinct[order]
+
+
+def _by_sorting(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    distinct, number = np.unique(values, return_inverse=True)
+    return number.astype(np.int64, copy=False), distinct
 
 
 def group_rows(query: NDArray[np.int64], n_queries: int) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:

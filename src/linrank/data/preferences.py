@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._once import cached_property
 from .._typing import FloatArray, IntArray
 from ..kernels.pairs import pair_weights
 from ..kernels.parts import restrict_rankings
-from .ordering import run_starts, stable_order
+from .ordering import number_distinct, run_starts, stable_order
 from .rankings import Preferences, pointers
 
 #: Members in a block of work: large enough that starting a task costs nothing beside it.
@@ -47,10 +48,15 @@ class Grades:
     """What preferences are made from, row by row and query by query; all of it already validated."""
 
     query: NDArray[np.int64]  # (m,) number of the row's query
-    level: NDArray[np.int64] | None  # (m,) number of the row's level, or None without y
+    values: NDArray[Any] | None  # (m,) utilities, in a type that tells apart all that differ; None without y
     ids: NDArray[Any]  # (Q,) of the queries
     v: FloatArray | None  # (m,) row weights
     u: FloatArray | None  # (Q,) query weights
+
+    @cached_property
+    def level(self) -> NDArray[np.int64] | None:
+        """(m,) number of the row's level, from the lowest up."""
+        return None if self.values is None else number_distinct(self.values)[0]
 
     @property
     def n_queries(self) -> int:

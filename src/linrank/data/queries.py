@@ -11,13 +11,28 @@ from numpy.typing import ArrayLike, NDArray
 from .._errors import DataError
 from .._typing import FloatArray
 from .checks import check_weights, refuse_masked
-from .ordering import run_starts
+from .ordering import number_distinct, run_starts
 
 
 def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the number of each row's query, and the query ids in the order of those numbers, which is sorted."""
-    if qid is None:
+    return number_queries(check_ids(qid, n_rows, what), n_rows)
+
+
+def number_queries(ids: NDArray[Any] | None, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The same for ids that were checked; None: one query."""
+    if ids is None:
         return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    # Rows of a query mostly stand together: only where one begins must its id be looked up.
+    new = run_starts(ids)
+    query, distinct = number_distinct(ids[new])  # of objects too: they are all strings or all integers
+    return query[np.cumsum(new) - 1], distinct
+
+
+def check_ids(qid: ArrayLike | None, n_rows: int, what: str = "X") -> NDArray[Any] | None:
+    """Query ids as an array whose entries can be compared: whole numbers, strings or dates; None stays None."""
+    if qid is None:
+        return None
     refuse_masked("qid", qid)
     q = as_ids(qid)
     if q.ndim != 1 or q.size != n_rows:
@@ -32,10 +47,7 @@ def encode_queries(qid: ArrayLike | None, n_rows: int, what: str = "X") -> tuple
         raise DataError("qid holds NaT: give every row a query.")
     elif q.dtype.kind not in "biuUSMm":
         raise DataError(f"qid of type {q.dtype} cannot name queries: give integers or strings.")
-    # Rows of a query mostly stand together: only where one begins must its id be sorted.
-    new = run_starts(q)
-    ids, query = np.unique(q[new], return_inverse=True)  # of objects too: they are all strings or all integers
-    return query.astype(np.int64, copy=False)[np.cumsum(new) - 1], ids
+    return q
 
 
 def as_ids(qid: ArrayLike) -> NDArray[Any]:

@@ -224,10 +224,18 @@ def make_preferences(
     query_weighting: str = "pairs",
 ) -> tuple[Grades, FloatArray | None, Preferences]:
     """Validate everything but X, and bring it into the form that kernels use."""
-    edges = check_preferences(preferences)
+    check_preferences(preferences)
     check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
     y, qid = split_labels(y, qid)
     grades, values = _check_rows(n_rows, y, qid, sample_weight, query_weight, pairs)
+    return grades, values, rank(grades, values, pairs, preferences, query_weighting)
+
+
+def rank(
+    grades: Grades, values: FloatArray | None, pairs: ArrayLike | None, preferences: Any, query_weighting: str
+) -> Preferences:
+    """The preferences of checked rows, in the form that kernels use."""
+    edges = check_preferences(preferences)
     checked_pairs = None if pairs is None else _check_pairs(pairs, grades)
     wanted = str(preferences) if edges is None else _graph(edges, values, grades)
     if isinstance(wanted, Graph) and wanted.weight.size == 0 and pairs is None:
@@ -236,7 +244,7 @@ def make_preferences(
         )
     built = build(grades, wanted, checked_pairs, query_weighting)
     _refuse_no_pairs(built, grades)
-    return grades, values, built
+    return built
 
 
 def check_preferences(preferences: Any) -> FloatArray | None:
@@ -296,25 +304,15 @@ def _check_rows(
         raise DataError("This requires y to be passed, but the target y is None: give y, or pairs to fit on.")
     query, ids = encode_queries(qid, n_rows)
     values = None if y is None else check_utilities(y, n_rows)
-    level = None
-    if values is not None:
-        # Integers are compared as they are: beyond 2^53 a float would tie what differs.
-        given = np.asarray(y).ravel()
-        exact = given if given.dtype.kind in "iu" else values
-        level = _number_levels(exact)
     v = None if sample_weight is None else check_weights("sample_weight", sample_weight, n_rows)
     u = None if query_weight is None else check_query_weight(query_weight, query, ids)
-    return Grades(query=query, level=level, ids=ids, v=v, u=u), values
+    return Grades(query=query, values=None if values is None else exact_values(y, values), ids=ids, v=v, u=u), values
 
 
-def _number_levels(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Number the distinct values from the smallest up; whole numbers of a narrow range are counted, not sorted."""
-    if values.size and int(values.max()) - int(values.min()) < values.size:
-        wide = values.astype(np.int64) if values.dtype.kind == "i" else values  # int8 would overflow
-        code = (wide - wide.min()).astype(np.int64)
-        if values.dtype.kind in "iu" or np.all(values == np.floor(values)):
-            return (np.cumsum(np.bincount(code) > 0) - 1)[code]
-    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
+def exact_values(y: Any, values: FloatArray) -> NDArray[Any]:
+    """Utilities as they are compared: integers as they are, as beyond 2^53 a float would tie what differs."""
+    given = np.asarray(y).ravel()
+    return given if given.dtype.kind in "iu" else values
 
 
 def _check_pairs(pairs: ArrayLike, grades: Grades) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:

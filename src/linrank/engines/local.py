@@ -23,7 +23,8 @@ from ..kernels.hinge import gather, scatter_add
 from ..losses import Loss, Sums
 from ..losses._base import add_sums
 from ._cost import hessian_cost
-from ._facts import Columns, Facts, without_rounding
+from ._facts import Columns, Facts
+from .columns import measure_columns
 from .evaluation import Block, LocalEvaluation, LocalScores
 from .matrix import Matrix, as_matrix
 
@@ -234,18 +235,7 @@ class LocalEngine:
 
     def columns(self) -> Columns:
         """What is known of each column, rows counting by their weight."""
-        n_rows, v = self.data.n_rows, self.data.sample_weight
-        weight = float(n_rows) if v is None else float(v.sum())
-        if v is None or not weight > 0:  # explicit pairs may stand on rows without weight
-            v = np.ones(n_rows)
-        share = v / float(v.sum())
-        largest = np.max(self.over_rows(self.matrix.largest), axis=0)
-        unit = np.where(largest > 0, largest, 1.0)  # squares of numbers up to 1 neither over- nor underflow
-        mean = _sum(self.over_rows(lambda block: self.matrix.transpose_dot(share, block)))
-        squares = self.over_rows(lambda block: self.matrix.squared_deviations(share, mean, unit, block))
-        deviation = unit * np.sqrt(np.sum(squares, axis=0))
-        nonzero = np.sum(self.over_rows(lambda block: self.matrix.nonzeros(v, block)), axis=0)
-        return Columns(n_rows, weight, mean, without_rounding(deviation, mean, n_rows), nonzero)
+        return measure_columns(self.matrix, self.data.sample_weight, self.over_rows)
 
 
 def _sum(parts: list[FloatArray]) -> FloatArray:

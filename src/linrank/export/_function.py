@@ -48,6 +48,11 @@ class LinearFunction:
 
         check_is_fitted(estimator)
         ranker = getattr(estimator, "ranker_", estimator)
+        if getattr(ranker, "coef_", None) is None:  # a pipeline, say of a kernel and a ranker
+            raise ParameterError(
+                f"A {type(estimator).__name__} is not exported, only linear rankers are: targets compute linear "
+                "functions of the features alone. Export its ranker, and compute what comes before it yourself."
+            )
         weights = np.array(ranker.coef_, dtype=np.float64)
         given = getattr(estimator, "feature_names_in_", None)
         names = [f"f{j}" for j in range(1, weights.size + 1)] if given is None else [str(name) for name in given]

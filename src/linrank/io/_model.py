@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("linrank")
 
-#: The estimators that can be saved, all of them public names of linrank, and the attributes that only they have.
+#: The estimators that can be saved, public names of linrank or of linrank.published, and the attributes that only they
+#: have.
 ESTIMATORS: dict[str, tuple[str, ...]] = {
     "LinearRanker": (),
     "LinearRankerCV": ("alpha_",),
     "SGDRanker": ("t_",),
     "AUCClassifier": ("classes_", "intercept_", "slope_"),
+    **dict.fromkeys(("TreeRSVM", "PairRSVM", "OSTRankSVM", "DCMRankSVM", "PSWXRankSVM", "SPD", "RankNCG"), ()),
 }
 #: Training facts and the attributes of a fitted ranker that they come from and go back to.
 FACTS = {
@@ -110,12 +112,15 @@ class Model:
     def ranker(self) -> Any:
         """The fitted ranker (or classifier): it predicts as the one that was saved, to the last bit."""
         linrank = importlib.import_module("linrank")
-        estimator = getattr(linrank, self.estimator)()
-        known = estimator.get_params(deep=False)
+        kind = getattr(linrank if self.estimator in linrank.__all__ else linrank.published, self.estimator)
+        known = kind._get_param_names()
         unknown = sorted(set(self.parameters) - set(known))
         if unknown:
             logger.warning("The model's parameter %s is not known to this linrank: it is left out", unknown[0])
-        estimator.set_params(**{name: value for name, value in self.parameters.items() if name in known})
+        for name in getattr(kind, "_required_parameters", ()):
+            if name not in self.parameters:
+                raise ModelFileError(f"The model of a {self.estimator} has no parameter {name}: save the model again.")
+        estimator = kind(**{name: value for name, value in self.parameters.items() if name in known})
         if self.estimator == "AUCClassifier":
             inner = replace(self, estimator="LinearRanker", names=None, state={})
             theirs = linrank.LinearRanker().get_params(deep=False)

@@ -1,4 +1,4 @@
-"""Parameters and attributes as JSON values and back: numbers, texts, lists, and losses and solvers by their fields.
+"""Parameters and attributes as JSON values and back: numbers, texts, lists, and losses, solvers, ... by their fields.
 
     {"loss": "LogisticErfc", "eps": 1e-06}                          of linrank: comes back as it was
     {"loss": "huber", "class": "mypackage.losses.Huber"}            somebody's own: comes back as a `Missing`
@@ -20,14 +20,18 @@ from ..data.checks import Missing
 logger = logging.getLogger("linrank")
 
 LONGEST_DESCRIPTION = 200
+#: Parameters that take somebody's own objects.
+OBJECTS = ("loss", "solver", "rule", "sampling")
 
 
 def _kinds() -> dict[str, tuple[type, ...]]:
-    """The losses and solvers that a file holds by their fields."""
+    """The losses, solvers and samplers that a file holds by their fields; a rule of one's own is compiled code."""
     from ..losses import KINDS  # few models name one, and it takes a while
     from ..solvers import SOLVERS
+    from ..stochastic.samplers import SAMPLERS
 
-    return {"loss": KINDS, "solver": tuple(SOLVERS.values())}
+    samplers = tuple(type(sampler) for sampler in SAMPLERS.values())
+    return {"loss": KINDS, "solver": tuple(SOLVERS.values()), "sampling": samplers, "rule": ()}
 
 
 def encode(values: dict[str, Any]) -> dict[str, Any]:
@@ -50,13 +54,13 @@ def _encoded(value: Any, parameter: str = "") -> Any:
             return entries
         if all(_is_edge(entry) for entry in entries):
             return [[*entry, 1.0][:3] for entry in entries]  # an edge without a weight weighs 1
-    if parameter in ("loss", "solver"):
+    if parameter in OBJECTS:
         return _object(parameter, value)
     return {"repr": repr(value)[:LONGEST_DESCRIPTION]}
 
 
 def _object(what: str, value: Any) -> dict[str, Any]:
-    """A loss or a solver: by its fields, or by its name and class."""
+    """A loss, a solver, ...: by its fields, or by its name and class."""
     if isinstance(value, Missing):
         return {what: value.name, "class": value.origin}
     kind = type(value)
@@ -96,7 +100,7 @@ def _decoded(name: str, value: Any) -> Any:
 def _given(name: str, value: dict[str, Any]) -> Any:
     """The loss or solver that an object describes."""
     named, fields = value.get(name), {key: entry for key, entry in value.items() if key != name}
-    if name in ("loss", "solver") and isinstance(named, str) and set(fields) == {"class"}:
+    if name in OBJECTS and isinstance(named, str) and set(fields) == {"class"}:
         if isinstance(fields["class"], str):
             return Missing(name, named, fields["class"])
     kind = next((kind for kind in _kinds().get(name, ()) if kind.__name__ == named), None)
@@ -109,11 +113,13 @@ def _given(name: str, value: dict[str, Any]) -> Any:
 
 
 def _present(named: str | None, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a loss as they are called today: files of linrank 0.1.0 hold steps of squared hinges."""
+    """The fields of a loss or solver as they are called today: older files hold steps of hinges, and `rounded`."""
     if named == "SquaredHinge" and fields.get("a") == fields.get("m") == (1.0,):
         return {key: entry for key, entry in fields.items() if key not in ("a", "m")}
     if named == "HuberHinge" and {"a", "m"} <= set(fields):
         return {"mu": fields["m"][0] - fields["m"][1]}
+    if named == "Newton" and "rounded" in fields:
+        return {"float32" if key == "rounded" else key: entry for key, entry in fields.items()}
     return fields
 
 

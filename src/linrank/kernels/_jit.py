@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba import types
+from numba.core import config
+from numba.core.errors import NumbaError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,3 +50,33 @@ def inlined_fused(function: F) -> F:
     """The same for sums of products, each product and its sum rounded once where the processor has that instruction."""
     compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, fastmath={"contract"})(function)
     return compiled
+
+
+#: Functions that kernels call by their address, as `kernels/rules.py` describes them.
+STEP = types.UniTuple(types.float64, 2)(types.int64, *(types.float64,) * 4, types.float64[::1])
+PROJECTION = types.float64(types.float64, types.float64, types.float64[::1])
+
+
+def _is_off() -> bool:
+    """Whether numba compiles nothing at all, as NUMBA_DISABLE_JIT asks for."""
+    return bool(getattr(config, "DISABLE_JIT", False))
+
+
+def is_compiled(function: Any) -> bool:
+    """Whether numba compiles this function; where it compiles nothing at all, any function will do."""
+    return callable(function) and (hasattr(function, "py_func") or _is_off())
+
+
+def address_of(function: Any, signature: Any) -> Any:
+    """The function as an argument of kernels, which do not depend on what it does: they are compiled once for all.
+
+    It is kept on disk where its owner had it so (`kernel` has). Raises a ValueError where it does not compile.
+    """
+    if _is_off():
+        return function
+    kept = function.stats.cache_path is not None
+    try:
+        return numba.cfunc(signature, cache=kept, error_model="numpy")(function.py_func)
+    except (NumbaError, TypeError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise ValueError(next((line for line in lines if "pipeline" not in line), "no reason given")) from None

@@ -1,9 +1,9 @@
-"""Stochastic steps on pairs: section 3.2 of Sculley, Large Scale Learning to Rank, 2009.
+"""Stochastic steps on pairs: Algorithm 1 of Sculley, Large Scale Learning to Rank, 2009.
 
-Every rule is w <- s w + c x for the difference x = x_winner - x_loser, with two numbers s and c that depend on i (the
+Every rule is w <- c w + d x for the difference x = x_winner - x_loser, with two numbers c and d that depend on i (the
 step's number, from 1), z = w.x, |x|^2 and |w|^2 alone. So a step costs O(non-zeros of the two rows):
 
-    w = factor * v        s only multiplies the factor
+    w = factor * v        c only multiplies the factor
     |w|^2 = factor^2 * square
     w_1 + ... + w_t = total * v - b, total being the sum of the factors: a change of v by e adds total * e to b
 
@@ -22,94 +22,24 @@ import numpy as np
 from ._jit import inlined, inlined_fused, kernel, summing_kernel, uncounted
 from ._vector import prefetch
 
-SGD, PEGASOS, PASSIVE_AGGRESSIVE, ROMMA, PASSIVE_AGGRESSIVE_THEN_PEGASOS = range(5)
-HINGE, SQUARED_HINGE, LOGISTIC = range(3)
 FACTOR, SQUARE, TOTAL, PEAK = range(4)  # places in `state`
 SMALLEST, LARGEST = 1e-6, 1e6  # of the factor: beyond, the two parts of the average would cancel
 REFRESH = 1024
 CANCELLED = 1e-4  # of the peak
-LONGEST, SHORTEN = 1e120, 1e-30  # of ROMMA's |w|^2, and by what w is multiplied there
 AHEAD = 4  # steps; rows lie anywhere in memory, so they are asked for before, and where they begin twice as early
 LINE = 8  # entries prefetched at a time: a cache line of float64
 U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(k) for k in range(1, 9))
 ALIKE = 1e-4  # of |a|^2 + |b|^2; below it |a - b|^2 is computed from the entries
-PARALLEL = 1e-12  # relative; below it the determinant of x and w is rounding
 
 
 class Rule(NamedTuple):
-    """What a step does; `decay` 0 means the step size 1/(alpha i)."""
+    """What a step does: two functions by their addresses, and what they are given."""
 
-    rule: int
-    loss: int
+    step: Any
+    projection: Any
+    below: float  # |x|^2 is needed where z is below this
     alpha: float
-    C: float
-    decay: float
-    switch: int
-
-
-@inlined
-def pull(loss: Any, z: Any) -> Any:
-    """-phi'(z)."""
-    if loss == HINGE:
-        return 1.0 if z < 1.0 else 0.0
-    if loss == SQUARED_HINGE:
-        return 2.0 * (1.0 - z) if z < 1.0 else 0.0
-    return 1.0 / (1.0 + np.exp(z))
-
-
-@inlined
-def gradient_step(rule: Any, i: Any, z: Any, xx: Any) -> Any:
-    """(s, c) of a subgradient step of size 1/(alpha i), or decay/(decay + i) but at most 1/alpha.
-
-    The regulariser shrinks w at every step, whether the pair has loss or not. The squared hinge's pull grows with its
-    error, and the first steps are long: c is bounded so that no step carries its pair beyond the margin.
-    """
-    eta = 1.0 / (rule.alpha * i) if rule.decay == 0.0 else min(rule.decay / (rule.decay + i), 1.0 / rule.alpha)
-    s = 1.0 - 1.0 / i if rule.decay == 0.0 else 1.0 - eta * rule.alpha
-    c = eta * pull(rule.loss, z)
-    if rule.loss == SQUARED_HINGE and z < 1.0 and c * xx > 1.0 - s * z:
-        c = (1.0 - s * z) / xx
-    return s, c
-
-
-@inlined
-def romma_step(z: Any, xx: Any, ww: Any) -> Any:
-    """(s, c) of aggressive ROMMA: the shortest w' with w'.x >= 1 and w'.w >= |w|^2.
-
-    Both bounds are met by the paper's formula. The first alone is met by x/|x|^2, which is the answer where w = 0,
-    where it meets the second as well, and where x is parallel to w.
-    """
-    if z >= 1.0 or xx == 0.0:
-        return 1.0, 0.0
-    product = xx * ww
-    determinant = product - z * z
-    if product <= z or determinant <= PARALLEL * product:
-        return 0.0, 1.0 / xx
-    return (product - z) / determinant, ww * (1.0 - z) / determinant
-
-
-@inlined
-def step(rule: Any, i: Any, z: Any, xx: Any, ww: Any) -> Any:
-    """(s, c) of step i. PA-I: c = min(C, loss / |x|^2)."""
-    if rule.rule == ROMMA:
-        return romma_step(z, xx, ww)
-    if rule.rule == PASSIVE_AGGRESSIVE or (rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i <= rule.switch):
-        loss = max(0.0, 1.0 - z)
-        return 1.0, rule.C if rule.C * xx < loss else (loss / xx if loss > 0.0 else 0.0)
-    return gradient_step(rule, i, z, xx)
-
-
-@inlined
-def projection(rule: Any, i: Any, ww: Any) -> Any:
-    """What brings w back to the ball of radius 1/sqrt(alpha), where step i ends with that; else 1.
-
-    ROMMA's weights only ever grow, without bound where no w is right on all pairs. Once so long that the margin is
-    nothing beside them they are shortened, before they overflow: no ranking depends on it.
-    """
-    if rule.rule == ROMMA:
-        return SHORTEN if ww > LONGEST else 1.0
-    ends = rule.rule == PEGASOS or (rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i >= rule.switch)
-    return 1.0 / np.sqrt(rule.alpha * ww) if ends and rule.alpha * ww > 1.0 else 1.0
+    p: Any
 
 
 @kernel
@@ -138,23 +68,24 @@ def dense_steps(
     factor, square, total, peak = state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK]
     for n in range(winner.size):
         i, first, second = t + n + 1, winner[n], loser[n]
-        if n + AHEAD < winner.size:
-            for j in range(0, v.size, LINE):  # in C order; harmless where X is not
-                prefetch(X, winner[n + AHEAD] * v.size + j)
-                prefetch(X, loser[n + AHEAD] * v.size + j)
+        near = min(n + AHEAD, winner.size - 1)
+        for j in range(0, v.size, LINE):  # in C order; harmless where X is not
+            prefetch(X, winner[near] * v.size + j)
+            prefetch(X, loser[near] * v.size + j)
         z, xx = 0.0, 0.0
         for j in range(v.size):
             x = np.float64(X[first, j]) - np.float64(X[second, j])
             z += x * v[j]
             xx += x * x if metric is None else x * x * metric[j]
-        s, c = step(rule, i, factor * z, xx, factor * factor * square)
-        factor *= s
+        z *= factor
+        c, d = rule.step(i, z, xx if z < rule.below else 0.0, factor * factor * square, rule.alpha, rule.p)
+        factor *= c
         if not SMALLEST < factor < LARGEST:
             fold(v, b, total, factor)
             square, peak = square * factor * factor, peak * factor * factor
             factor, total = 1.0, 0.0
-        if c != 0.0:
-            k, change = c / factor, 0.0
+        if d != 0.0:
+            k, change = d / factor, 0.0
             for j in range(v.size):
                 x = np.float64(X[first, j]) - np.float64(X[second, j])
                 old = v[j]
@@ -167,17 +98,10 @@ def dense_steps(
         peak = max(peak, square)
         if i % max(REFRESH, v.size) == 0 or square < CANCELLED * peak:
             square = peak = squared_norm(v, metric)
-        factor *= projection(rule, i, factor * factor * square)
+        if d != 0.0 or c > 1.0:  # else w is no longer than it was
+            factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
         total += factor
     state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK] = factor, square, total, peak
-
-
-@inlined
-def needs_length(rule: Any, i: Any, z: Any) -> Any:
-    """Whether step i depends on |x|^2; the rule is asked first, which a processor can predict."""
-    gradient = rule.rule == SGD or rule.rule == PEGASOS
-    later = rule.rule == PASSIVE_AGGRESSIVE_THEN_PEGASOS and i > rule.switch
-    return (rule.loss == SQUARED_HINGE or not (gradient or later)) and z < 1.0
 
 
 @inlined_fused
@@ -295,23 +219,22 @@ def csr_steps(
         a0, a1, b0, b1 = indptr[first], indptr[first + 1], indptr[second], indptr[second + 1]
         z = factor * csr_product(data, indices, v, a0, a1, indptr[won], indptr[won + 1])
         z -= factor * csr_product(data, indices, v, b0, b1, indptr[lost], indptr[lost + 1])
-        xx = 0.0
-        if needs_length(rule, i, z):
-            xx = csr_length(data, indices, metric, x, a0, a1, b0, b1)
-        s, c = step(rule, i, z, xx, factor * factor * square)
-        factor *= s
+        xx = csr_length(data, indices, metric, x, a0, a1, b0, b1) if z < rule.below else 0.0
+        c, d = rule.step(i, z, xx, factor * factor * square, rule.alpha, rule.p)
+        factor *= c
         if not SMALLEST < factor < LARGEST:
             fold(v, b, total, factor)
             square, peak = square * factor * factor, peak * factor * factor
             factor, total = 1.0, 0.0
-        if c != 0.0:
-            k = c / factor
+        if d != 0.0:
+            k = d / factor
             square += csr_add(data, indices, metric, v, b, total, k, a0, a1)
             peak = max(peak, square)
             square += csr_add(data, indices, metric, v, b, total, -k, b0, b1)
         peak = max(peak, square)
         if i % max(REFRESH, v.size) == 0 or square < CANCELLED * peak:
             square = peak = squared_norm(v, metric)
-        factor *= projection(rule, i, factor * factor * square)
+        if d != 0.0 or c > 1.0:  # else w is no longer than it was
+            factor *= rule.projection(factor * factor * square, rule.alpha, rule.p)
         total += factor
     state[FACTOR], state[SQUARE], state[TOTAL], state[PEAK] = factor, square, total, peak

@@ -16,6 +16,7 @@ from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
 from ..data.device import on_host
+from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
 from ..data.ordering import order_within
@@ -71,14 +72,16 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def _adopt(self, data: RankingData, found: dict[str, Any]) -> None:
         """Become a ranker fitted to data, in one step: Ctrl-C comes before or after.
 
-        It remembers how many rows each query has, where nothing else can tell later that a query was cut. A single
-        query can only be split by rows: that is no mistake.
+        It remembers how many rows each query has, where nothing else can tell later that a query was cut.
         """
-        several = data.qid_from == "qid" and data.n_queries > 1
-        seen = RowCounts.of(data.query, data.query_ids) if several else None
+        seen = _rows_of_queries(data.qid_from, data.query, data.query_ids)
         fitted = {**found, "fitted_with_qid_": data.qid_from is not None, "_rows_seen": seen}
         fitted["_queries_without_pairs"] = data.n_queries_without_pairs
         self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | fitted
+
+    def _remember(self, rows: LabelledRows) -> None:
+        """The same where rows were not ranked."""
+        self._rows_seen = _rows_of_queries(rows.qid_from, rows.grades.query, rows.grades.ids)
 
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.
@@ -165,3 +168,8 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
             rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])
         names = getattr(self, "feature_names_in_", None)
         return explain_difference(self.coef_, rows[0], rows[1], names)
+
+
+def _rows_of_queries(qid_from: str | None, query: NDArray[np.int64], ids: NDArray[Any]) -> RowCounts | None:
+    """Rows of each query, by plain ids; a single query can only be split by rows: that is no mistake."""
+    return RowCounts.of(query, ids) if qid_from == "qid" and ids.size > 1 else None

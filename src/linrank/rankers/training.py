@@ -185,7 +185,8 @@ class Training:
         """What the columns are divided by, and alpha."""
         columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
         scale = None if columns is None else choose_scale(self.scale, columns)
-        return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, engine.facts)
+        n_rows = engine.facts.row_weights.effective if isinstance(self.alpha, str) else 1.0
+        return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows)
 
     def _solver(self, objective: Objective) -> Solver:
         """The solver given, or a new one by its name."""

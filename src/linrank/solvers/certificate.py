@@ -10,7 +10,7 @@ negative, so 0 is a bound as well. What rounding and approximate sums may have d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ def bounds(point: Point) -> Bounds | None:
         return None
     penalty, error = point.objective.penalty, point.gradient_error
     gap = penalty.gap(point.w, point.risk_gradient, error)
-    floor = penalty.gap(point.w, -penalty.gradient(point.w), error) + point.error if error or point.error else 0.0
+    floor = point.error + (penalty.gap(point.w, -penalty.gradient(point.w), error) if error else 0.0)
     return Bounds(point.w, point.value, max(point.value - gap, 0.0) - point.rounding, point.rounding, floor)
 
 
@@ -66,6 +66,10 @@ class Certificate:
         w, value = (found.w, found.value) if found.value < self.value else (self.w, self.value)
         rounding = found.rounding if found.value <= self.value else self.rounding
         return Certificate(w, value, max(self.lower, found.lower), rounding, found.floor)
+
+    def at(self, point: Point) -> Certificate:
+        """What is known of another point, for a method whose result is its last one."""
+        return replace(self, w=point.w, value=point.value, rounding=point.rounding) if point.sound else self
 
     def improves_on(self, other: Certificate) -> bool:
         """Whether something was gained."""

@@ -16,7 +16,7 @@ from .certificate import Certificate
 
 @dataclass(frozen=True)
 class Goal:
-    """A gap of tol * f(0), or, where that is asked for, a gradient of gradient_tol * |grad f(0)|.
+    """A gap of tol * f(0), or, where that is asked for, a gradient of gradient_tol times a size: |grad f(0)| if None.
 
     The sums of an approximate loss may be too coarse for any certificate to reach the gap. Then a method has come as
     far as it can once their errors are most of what its certificate says, and the gradient is within tol of that at 0.
@@ -25,11 +25,15 @@ class Goal:
     objective: Objective
     tol: float
     gradient_tol: float | None = None
+    size: float | None = None
 
-    @cached_property
+    @property
     def gap(self) -> float:
         """The gap wanted."""
         return self.tol * self.objective.value_at_zero
+
+    def __post_init__(self) -> None:
+        _ = self.objective.value_at_zero  # a trip of the beginning, not of the first step
 
     @cached_property
     def _at_zero(self) -> float:
@@ -38,7 +42,8 @@ class Goal:
     def ends(self, best: Certificate, point: Point) -> Status | None:
         """How to end here; None: go on."""
         if self.gradient_tol is not None:
-            return Status.CONVERGED if _norm(point.gradient) <= self.gradient_tol * self._at_zero else None
+            size = self._at_zero if self.size is None else self.size
+            return Status.CONVERGED if _norm(point.gradient) <= self.gradient_tol * size else None
         if best.gap <= self.gap:
             return Status.CONVERGED
         return Status.LIMITED if best.floor >= self.gap and self._as_close_as_can_be(best, point) else None

@@ -52,3 +52,28 @@ def search(line: Line, first: float) -> Trial:
     found = best or beyond
     assert found is not None
     return found
+
+
+#: Nocedal and Wright's condition on the slope for conjugate gradients, their chapter 5.
+FLAT_SLOPE = 0.1
+
+
+def search_slopes(line: Line, first: float) -> Trial:
+    """Where the slope is FLAT_SLOPE times that at the start: doubling, then secants within a bracket; no values.
+
+    RankNCG's, section 4, whose method does not evaluate its likelihood: the slope increases along the line, so its sign
+    says on which side of the minimum a trial is.
+    """
+    low, slope_low, high, slope_high = 0.0, line.slope, np.inf, np.inf
+    t, trial = first, line.at(first)
+    for _ in range(MAX_ASCENTS - 1):
+        if abs(trial.slope) <= FLAT_SLOPE * abs(line.slope):
+            break
+        if trial.slope < 0:
+            low, slope_low = t, trial.slope
+        else:  # or not a number: too far
+            high, slope_high = t, trial.slope
+        part = -slope_low / (slope_high - slope_low) if np.isfinite(slope_high) else 0.5
+        t = 2.0 * t if high == np.inf else low + (high - low) * min(max(part, 0.1), 0.9)
+        trial = line.at(t)
+    return trial

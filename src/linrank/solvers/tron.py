@@ -4,6 +4,10 @@ The step minimises the quadratic model by conjugate gradients within |v| <= Delt
 gradient's norm (the paper's Delta_0 = 0 would permit no step) and follows the agreement of model and objective, by the
 rules of Lin, Weng and Keerthi's trust-region Newton method for logistic regression. Neither exact Hessians nor row
 samples are used; `Newton` is the default because it is faster.
+
+The first radius depends on the units of the objective. The paper's is f / alpha = |w|^2 / 2 + C sum of losses, whose
+gradient is 1 / alpha times as long: `as_published` starts from that, and cuts the radius to the length of the first
+step, as LIBLINEAR 1.94 does.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ class Region(State):
     point: Point
     radius: float
     goal: Goal
+    moved: bool = False  # whether a step was taken
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,14 @@ class Tron:
         Stop after so many iterations, with the best point and its honest gap.
     gradient_tol : float or None
         Stop instead when |grad f(w)| <= gradient_tol * |grad f(0)|, the paper's rule (3).
+    as_published : bool
+        Take the paper's steps: its first radius, in the units of f / alpha, and its cut.
     """
 
     tol: float = 1e-3
     max_iter: int = 1000
     gradient_tol: float | None = None
+    as_published: bool = False
 
     stall = 5
 
@@ -73,7 +81,9 @@ class Tron:
         point = start_point(objective, start)
         goal = Goal(objective, self.tol, self.gradient_tol)
         best = Certificate.none(objective).joined(bounds(point))
-        return Region(best, True, False, point, float(np.linalg.norm(point.gradient)), goal)
+        radius = float(np.linalg.norm(point.gradient))
+        unit = objective.penalty.curvature if self.as_published else 1.0
+        return Region(best, True, False, point, radius / unit, goal)
 
     def step(self, state: Region) -> Region:
         """The next point, the same one if the step failed, and the next radius."""
@@ -87,11 +97,14 @@ class Tron:
         # Where the parabola through both values and the slope is least.
         beyond = -fallen - slope
         ideal = GROW if beyond <= 0 else max(SHRINK, -0.5 * slope / beyond)
-        radius = _next_radius(state.radius, length, ideal * length, fallen, promised)
-        if fallen > ACCEPT * promised:
+        trusted = min(state.radius, length) if self.as_published and not state.moved else state.radius
+        radius = _next_radius(trusted, length, ideal * length, fallen, promised)
+        moved = fallen > ACCEPT * promised
+        if moved:
             point = line.point(trial)
         best = state.best.joined(bounds(point))
-        return replace(state, best=best, gained=best.improves_on(state.best), point=point, radius=radius)
+        gained = best.improves_on(state.best)
+        return replace(state, best=best, gained=gained, point=point, radius=radius, moved=state.moved or moved)
 
     def ends(self, state: Region) -> Status | None:
         """By the gap, or by the gradient."""

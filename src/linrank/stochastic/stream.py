@@ -1,205 +1,174 @@
-"""Streams in chunks: a query may go on in the next chunk, so some of its rows are kept; memory stays bounded."""
+"""Streams in chunks: a query may go on in a later chunk, so some of its rows are kept; memory stays bounded."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
 
-from .._errors import DataError, NoPairsError, ParameterError
+from .._errors import DataError, NoPairsError, ParameterError, overflow_ignored
 from .._progress import Progress
 from .._typing import FloatArray
-from ..data.checks import check_features, check_utilities, check_weights
-from ..data.labels import split_labels
-from ..data.queries import encode_queries
-from ..data.ranking_data import RankingData, _check_rows
-from ..kernels.random import fill_units
-from ..solvers import Iteration
-from .descent import Descent, StepRule
-from .run import Run, check_finite
+from ..data.labelled import LabelledRows
+from ..defaults import choose_alpha
+from ..solvers import Iteration, Status
+from .descent import Descent
+from .fresh import count_fresh, over_fresh
+from .held import Held
+from .matrix import as_rows
+from .measure import choose, columns_of
+from .reservoir import OpenQueries, keys_of
+from .seeds import OTHER_STREAM, THIRD_STREAM
+from .settings import Settings
+from .training import Problem, Run, Watch
+
+UNBOUNDED = 2**62
 
 Chunks = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
-class Chunk(NamedTuple):
-    """Validated rows of a stream: query ids as text, their numbers by row, and all weights by row."""
-
-    X: Any
-    y: FloatArray
-    query: NDArray[np.int64]
-    ids: list[str]
-    v: FloatArray
-    u: FloatArray
-
-    def data(self, preferences: str | ArrayLike) -> RankingData | None:
-        """The rows as ranking data; None if there is no pair among them."""
-        v, u = self.v, self.u
-        try:
-            return RankingData(self.X, self.y, self.query, sample_weight=v, query_weight=u, preferences=preferences)
-        except NoPairsError:
-            return None
-
-
-def check_chunk(
-    X: Any,
-    y: ArrayLike | None,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None = None,
-    query_weight: ArrayLike | Mapping[Any, float] | None = None,
-) -> Chunk:
-    """Validate a chunk; without qid, every row of the stream belongs to one query."""
-    X = check_features(X)
-    n_rows = X.shape[0]
-    grades, values = _check_rows(n_rows, y, qid, sample_weight, query_weight, None)
-    assert values is not None
-    ids = ["all rows"] if qid is None else [_key(name) for name in encode_queries(qid, n_rows)[1].tolist()]
-    v = np.ones(n_rows) if grades.v is None else grades.v
-    u = np.ones(n_rows) if grades.u is None else grades.u[grades.query]
-    return Chunk(X, values, grades.query, ids, v, u)
-
-
-def fingerprint(X: Any, y: Any, qid: Any, sample_weight: Any) -> str:
-    """A hash of a chunk as it is given, by which a stream is known again."""
-    X = check_features(X, allow_nan=True)
-    y, qid = split_labels(y, qid)
-    query, ids = encode_queries(qid, X.shape[0])
-    entries = (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)) if sp.issparse(X) else (X,)
-    given = [*entries, query]
-    given += [] if y is None else [check_utilities(y, X.shape[0])]
-    given += [] if sample_weight is None else [check_weights("sample_weight", sample_weight, X.shape[0])]
-    digest = hashlib.sha256(json.dumps([qid is None, [_key(name) for name in ids.tolist()]]).encode())
+def fingerprint(rows: LabelledRows) -> str:
+    """A hash of a chunk, by which a stream is known again."""
+    given = [*as_rows(rows.X).arrays().values(), keys_of(rows.grades.ids), rows.grades.query]
+    given += [array for array in (rows.y, rows.sample_weight) if array is not None]
+    digest = hashlib.sha256(repr((rows.ids is None, rows.X.shape)).encode())
     for array in given:
-        digest.update(f"{array.dtype} {array.shape} ".encode())
-        digest.update(np.ascontiguousarray(array).data)
+        wide = array.astype(np.int64) if array.dtype.kind == "i" else array  # of indices, whatever their width
+        digest.update(f"{wide.dtype} {wide.shape} ".encode())
+        digest.update(np.ascontiguousarray(wide).data)
     return digest.hexdigest()
-
-
-def _key(name: Any) -> str:
-    """Query ids as text that a checkpoint can hold: 1 and "1" stay different."""
-    return f"{type(name).__name__} {name}"
-
-
-class Kept(NamedTuple):
-    """Rows of an open query, and how many of its rows have been seen."""
-
-    X: Any
-    y: FloatArray
-    v: FloatArray
-    seen: int
-
-
-@dataclass(frozen=True)
-class OpenQueries:
-    """The queries that may go on, the last one seen last: at most `most` of them, with at most `size` rows each.
-
-    The rows kept of a query are a uniform sample of those seen (algorithm R), drawn from a random stream of its own.
-    """
-
-    size: int
-    most: int
-    seed: np.uint64
-    counter: np.uint64 = field(default_factory=lambda: np.uint64(0))
-    kept: dict[str, Kept] = field(default_factory=dict)
-
-    def working_set(self, chunk: Chunk) -> Chunk:
-        """The chunk's rows, and those kept of its queries."""
-        parts = [(q, self.kept[name]) for q, name in enumerate(chunk.ids) if name in self.kept]
-        if not parts:
-            return chunk
-        query = np.concatenate([chunk.query, *(np.full(kept.y.size, q) for q, kept in parts)])
-        weight = np.zeros(len(chunk.ids))
-        weight[chunk.query] = chunk.u  # of a query, as its last chunk has it
-        return Chunk(
-            X=_stack([chunk.X, *(kept.X for _, kept in parts)]),
-            y=np.concatenate([chunk.y, *(kept.y for _, kept in parts)]),
-            query=query,
-            ids=chunk.ids,
-            v=np.concatenate([chunk.v, *(kept.v for _, kept in parts)]),
-            u=weight[query],
-        )
-
-    def after(self, chunk: Chunk) -> OpenQueries:
-        """The open queries once the chunk has been seen."""
-        last = np.zeros(len(chunk.ids), dtype=np.int64)
-        last[chunk.query] = np.arange(chunk.query.size)
-        recent = np.argsort(last)[-self.most :]
-        kept = {name: rows for name, rows in self.kept.items() if name not in set(chunk.ids)}
-        counter = self.counter
-        for q in recent:
-            rows = np.flatnonzero(chunk.query == q)
-            name = chunk.ids[q]
-            kept[name], counter = self._sample(chunk, rows, self.kept.get(name), counter)
-        names = list(kept)[-self.most :]
-        return replace(self, counter=counter, kept={name: kept[name] for name in names})
-
-    def _sample(
-        self, chunk: Chunk, rows: NDArray[np.int64], old: Kept | None, counter: np.uint64
-    ) -> tuple[Kept, np.uint64]:
-        """Row number n of a query takes place n while there is room, then a random one of n places if it is kept."""
-        n_old, seen = (0, 0) if old is None else (old.y.size, old.seen)
-        unit = np.empty(rows.size)
-        fill_units(self.seed, counter, unit)
-        number = seen + 1 + np.arange(rows.size)
-        place = np.where(number <= self.size, number - 1, np.floor(unit * number).astype(np.int64))
-        taken = place < self.size
-        source = np.full(min(self.size, seen + rows.size), -1, dtype=np.int64)
-        source[:n_old] = np.arange(n_old)
-        source[place[taken]] = n_old + np.flatnonzero(taken)  # of rows with the same place the last one stays
-        new, held = rows[source[source >= n_old] - n_old], source[source < n_old]
-        X, y, v = chunk.X[new], chunk.y[new], chunk.v[new]
-        if old is not None:
-            X, y, v = _stack([X, old.X[held]]), np.r_[y, old.y[held]], np.r_[v, old.v[held]]
-        return Kept(X, y, v, seen + rows.size), counter + np.uint64(rows.size)
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Training on a stream, as far as it has come: all that the rest of it depends on."""
+    """Training as far as it has come, in memory or on a stream: all that the rest of it depends on.
+
+    Attributes
+    ----------
+    descent, queries, watch, held
+        The steps; the queries that may go on; early stopping, and the rows that it scores.
+    scale, alpha, means
+        What columns are divided by; the regulariser; and the columns' means of a fit before, for missing values.
+    strength : float
+        alpha times the rows, for alpha="auto": alpha follows the rows seen.
+    n_rows, n_pairs, n_steps
+        Rows that the stream holds as far as is known, pairs drawn from, and steps made since it began.
+    again : bool
+        Whether its rows are read once more: they count once.
+    with_qid : bool
+        Whether rows come with queries.
+    """
 
     descent: Descent
     queries: OpenQueries
     scale: FloatArray | None
-    n_pairs: int
-    n_steps: int
-    with_qid: bool
     alpha: float
-    means: FloatArray | None = None  # of the columns of a fit before, for missing values
+    with_qid: bool
+    n_rows: float = 0.0
+    n_pairs: int = 0
+    n_steps: int = 0
+    strength: float = 0.0
+    means: FloatArray | None = None
+    watch: Watch = field(default_factory=Watch)
+    held: Held | None = None
+    again: bool = False
+    ended: bool = False  # by early stopping, in memory
 
-    def learned(
-        self, chunk: Chunk, rule: StepRule, sampling: str, preferences: Any, n_steps: int, progress: Progress | None
+    @property
+    def status(self) -> Status:
+        """Whether early stopping has ended it."""
+        return Status.STOPPED if self.ended or self.watch.is_over else Status.FINISHED
+
+    @property
+    def coef(self) -> FloatArray:
+        """The weights: the best by early stopping, or those that the steps have come to."""
+        return (self.descent if self.watch.best is None else self.watch.best).coef
+
+    def learned(self, chunk: LabelledRows, settings: Settings, progress: Progress | None) -> Stream:
+        """The stream after steps on pairs with a row of the chunk; none if there is no such pair, or it has stopped."""
+        if self.watch.is_over:
+            return self
+        held, chunk = (None, chunk) if self.held is None else self.held.split(chunk)
+        if chunk.n_rows == 0:
+            return replace(self, held=held)
+        keys = keys_of(chunk.grades.ids)
+        rows = self.queries.working_set(chunk, keys)
+        n_rows = self.n_rows + (0 if self.again else chunk.n_rows)
+        alpha = self.strength / n_rows if isinstance(settings.alpha, str) else float(settings.alpha)
+        after = replace(self, held=held, queries=self.queries.after(chunk, keys), n_rows=n_rows, alpha=alpha)
+        n_new = _count(rows, chunk.n_rows)
+        if n_new == 0:
+            return after
+        return after._stepped(rows, chunk.n_rows, n_new, settings, progress)
+
+    def _stepped(
+        self, rows: LabelledRows, n_fresh: int, n_pairs: int, settings: Settings, progress: Progress | None
     ) -> Stream:
-        """The stream after n_steps steps on pairs of the chunk's rows and of those kept; none if there is no pair."""
-        descent, n_pairs = self.descent.copy(), self.n_pairs
-        data = self.queries.working_set(chunk).data(preferences)
-        if data is not None:
-            run = Run(rule, data, self.scale, sampling)
-            if progress is not None and progress.verbose > 0:
-                progress(Iteration(descent.t, run.objective(descent), np.nan, progress.seconds))
-            run.steps(descent, n_steps)
-            check_finite(descent)
-            n_pairs += data.preferences.n_pairs
-        n_steps = self.n_steps + descent.t - self.descent.t
-        after, alpha = self.queries.after(chunk), float(rule.alpha)
-        return replace(self, descent=descent, queries=after, n_pairs=n_pairs, n_steps=n_steps, alpha=alpha)
+        run = Run(settings, rows, self.alpha, self.scale, over_fresh(settings.sampler, rows, n_fresh))
+        if progress is not None and progress.verbose > 0:
+            objective = Problem(rows, settings.loss, self.alpha, self.scale).objective(self.descent.coef)
+            progress(Iteration(self.descent.t, objective, np.nan, progress.seconds))
+        descent, n_steps = run.taken(self.descent.copy()), max(1, round(settings.steps_per_row * n_fresh))
+        run.steps(descent, n_steps)
+        run.released(descent).check_finite()
+        watch, held = self.watch, self.held
+        n_pairs, n_steps = self.n_pairs + n_pairs, self.n_steps + n_steps
+        if held is not None and held.is_due(n_steps):
+            score = held.score(descent.coef)
+            watch, held = watch if score is None else watch.after(descent, score), held.scored(n_steps)
+        return replace(self, descent=descent, watch=watch, held=held, n_pairs=n_pairs, n_steps=n_steps)
 
-    def closed(self) -> Stream:
-        """The same with no query open."""
-        return replace(self, queries=replace(self.queries, kept={}))
+    def watched(self, watch: Watch) -> Stream:
+        """The same with this watch."""
+        return replace(self, watch=watch)
+
+    def reread(self) -> Stream:
+        """The same with no query open: a query that ends a pass does not go on in the next one."""
+        held = None if self.held is None else self.held.reread()
+        return replace(self, queries=self.queries.without_rows(), held=held, again=True)
+
+    def under(self, settings: Settings) -> Stream:
+        """The same with early stopping as asked for from here on."""
+        if not settings.early_stopping:
+            return replace(self, held=None, watch=Watch(), ended=False)
+        if self.held is not None:
+            return self
+        seed = np.uint64(self.descent.seed) ^ THIRD_STREAM
+        held = Held(float(settings.validation_fraction), seed, np.uint64(0), self.with_qid)
+        return replace(self, held=held, watch=Watch(), ended=False)
+
+    @property
+    def share_lost(self) -> float:
+        """Share of the pairs of rows of one query whose earlier row had been forgotten when the later one came."""
+        return self.queries.lost / max(1, self.queries.met)
 
 
-def _stack(parts: list[Any]) -> Any:
-    """Rows one below the other, in the first part's kind: dense or CSR."""
-    if len(parts) == 1:
-        return parts[0]
-    if sp.issparse(parts[0]):
-        return sp.vstack([sp.csr_matrix(part) for part in parts], format="csr")
-    return np.vstack([part.toarray() if sp.issparse(part) else part for part in parts])
+def begin_stream(settings: Settings, chunk: LabelledRows, seed: int) -> Stream:
+    """A stream whose first chunk this is; what is measured, is measured on it."""
+    scale, alpha, _ = choose(settings.scale, 1.0, settings.loss, chunk)
+    strength = 0.0
+    if isinstance(settings.alpha, str):
+        with overflow_ignored():
+            strength = choose_alpha(settings.alpha, settings.loss, columns_of(chunk), scale, 1.0)
+        alpha = strength / chunk.n_rows
+    descent = Descent.begin(np.zeros(chunk.n_features), None, seed, 0, settings.average)
+    return Stream(descent, no_queries(settings, seed), scale, alpha, chunk.ids is not None, strength=strength)
+
+
+def no_queries(settings: Settings, seed: int) -> OpenQueries:
+    """No query is open yet."""
+    most = UNBOUNDED if settings.open_queries is None else int(settings.open_queries)
+    return OpenQueries(int(settings.reservoir), most, np.uint64(seed) ^ OTHER_STREAM)
+
+
+def _count(rows: LabelledRows, n_fresh: int) -> int:
+    try:
+        return count_fresh(rows, n_fresh)
+    except NoPairsError:
+        return 0
 
 
 def numbered_chunks(chunks: Chunks, passes: int) -> Iterator[tuple[tuple[int, int], tuple[Any, Any, Any, Any]]]:

@@ -31,7 +31,7 @@ class Tuning:
     #: Steps that secants remember.
     memory: int = 12
     #: A factor is renewed after so many times the steps that a new one costs in products.
-    renewal: float = 2.0
+    renewal: float = 8.0
 
 
 TUNING = Tuning()
@@ -97,12 +97,12 @@ class Direction(NamedTuple):
 class Directions:
     """How directions are found.
 
-    hessian : "auto", "exact" or "products"; rounded : whether conjugate gradients may read X in float32;
+    hessian : "auto", "exact" or "products"; float32 : whether conjugate gradients may read X in float32;
     max_products : when they give up, where no Hessian is bought before; target : the gap wanted.
     """
 
     hessian: str = "auto"
-    rounded: bool = True
+    float32: bool = True
     max_products: float = math.inf
     target: float = 0.0
 
@@ -139,7 +139,7 @@ class Directions:
         goal, gap, enough = TUNING.forcing**2 * rr, point.objective.penalty.conjugate, TUNING.enough * self.target
         limit = int(min(limit, 10 * r.size + 100))  # beyond that rounding is to blame
         for n in range(1, limit + 1):
-            Hp = point.hessian_product(p, exact=not self.rounded)
+            Hp = point.hessian_product(p, exact=not self.float32)
             curvature = float(p @ Hp)
             if not curvature > 0:
                 return x, n, False

@@ -28,9 +28,10 @@ from .smoothing import Given, Smoothed, view_of
 class Tuning:
     """Numbers that steer the method; ``benchmarks/run.py ablation`` says what each is worth."""
 
-    #: Rows of the sample on which a start from zero begins, or so many a feature.
+    #: Rows of the sample on which a start from zero begins, or so many a feature, or one in so many of all rows.
     sample: int = 5_000
     rows_a_feature: int = 20
+    one_in: int = 40
     #: Most that its Hessian costs, in Hessian products with all rows.
     pays: float = 20.0
     #: The gap to which it is solved, relative to f(0).
@@ -78,10 +79,10 @@ class Newton:
         Build exact Hessians when they pay, always, or never; a start from an earlier solution uses those it left.
     samples : bool
         Whether a start from zero begins on a sample of the rows.
-    rounded : bool
+    float32 : bool
         Whether conjugate gradients read sparse float64 features from a float32 copy, made once: half as large as X, or
         two thirds beyond 65,536 features, and faster to read. Gradients and certificates read X itself.
-    max_products : float
+    max_products : int or None
         Give up, as stalled, where a direction takes more Hessian products: another method may do better.
     gradient_tol : float or None
         Stop instead when |grad f(w)| <= gradient_tol * |grad f(0)|, for smooth losses: rule (3) of P-SWX.
@@ -91,8 +92,8 @@ class Newton:
     max_iter: int = 1000
     hessian: str = "auto"
     samples: bool = True
-    rounded: bool = True
-    max_products: float = np.inf
+    float32: bool = True
+    max_products: int | None = None
     gradient_tol: float | None = None
 
     stall = 5
@@ -125,7 +126,8 @@ class Newton:
 
     def directions(self, target: float) -> Directions:
         """How directions to such a gap are found; by the gradient's rule, a small gap is not enough."""
-        return Directions(self.hessian, self.rounded, self.max_products, target if self.gradient_tol is None else 0.0)
+        most = np.inf if self.max_products is None else self.max_products
+        return Directions(self.hessian, self.float32, most, target if self.gradient_tol is None else 0.0)
 
     def ends(self, state: Iterate) -> Status | None:
         """By the gap, or by the gradient."""
@@ -170,7 +172,7 @@ class OnSample:
 
 def sample_of(objective: Objective) -> Objective | None:
     """A smooth objective over a sample of the rows that tells features apart; None where that does not pay."""
-    n_rows = max(TUNING.sample, TUNING.rows_a_feature * objective.n_features)
+    n_rows = max(TUNING.sample, TUNING.rows_a_feature * objective.n_features, objective.n_rows // TUNING.one_in)
     share = n_rows / objective.n_rows
     if share > 1 or (objective.hessian_cost or 0.0) * share > TUNING.pays:
         return None
@@ -191,8 +193,9 @@ def _first(
 def _refined(state: Iterate) -> Iterate:
     """The same weights, smoothed less where smoothing is most of the gap."""
     point, target = state.point, state.target
-    rest = point.objective.penalty.gap(point.w, point.risk_gradient)
-    if not state.smoothing > max(0.5 * target, rest):
+    if not state.smoothing > 0.5 * target:
+        return state
+    if state.smoothing <= point.objective.penalty.gap(point.w, point.risk_gradient):
         return state
     view = state.view.narrowed(target, state.smoothing)
     if view.mu >= state.view.mu:
