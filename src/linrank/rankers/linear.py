@@ -103,6 +103,7 @@ class LinearRanker(LinearPredictor):
 
     _solution: Solution | None = None  # kept by warm_start, not by a model file
     _key: Any = None
+    _trains_on_devices = True
     _advises = True  # on alpha, where nobody else chooses it
 
     def __init__(
