@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray
 from .checks import check_choice, check_features
+from .device import on_host
 
 MISSING = ("error", "zero", "mean")
 PIECE_ENTRIES = 1 << 20  # of X in a piece: no second matrix in memory
@@ -24,6 +25,7 @@ def learn_missing(X: Any, policy: str) -> tuple[Any, FloatArray | None]:
     check_choice("missing", policy, MISSING)
     if policy == "error":
         return X, None
+    X = on_host(X)  # what replaces NaN is found here
     X = check_features(X, allow_nan=True)
     fill = _means(X) if policy == "mean" else np.zeros(X.shape[1])
     return fill_missing(X, fill), fill

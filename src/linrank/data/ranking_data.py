@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._errors import DataError, NoPairsError, ParameterError
 from .._typing import FloatArray
 from .checks import check_choice, check_features, check_utilities, check_weights
+from .device import is_far, on_host, take_rows
 from .labels import are_labels, split_labels
 from .preferences import Grades, Graph, build, join, restrict
 from .queries import check_query_weight, encode_queries
@@ -109,8 +110,11 @@ class RankingData:
         query = (np.cumsum(here) - 1)[query]
         adjacent = rows.size > 0 and bool(np.all(rows[1:] == rows[:-1] + 1))
         chosen = slice(int(rows[0]), int(rows[-1]) + 1) if adjacent else rows
-        X = self.X[chosen] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0)
-        if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
+        if is_far(self.X):
+            X = take_rows(self.X, chosen)
+        else:
+            X = self.X[chosen] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0)
+        if not sp.issparse(X) and not is_far(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
             X = np.ascontiguousarray(X)  # some rows of an array in F order: every product would copy them otherwise
         return RankingData._of(
             X=X,
@@ -121,6 +125,14 @@ class RankingData:
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             preferences=restrict(self.preferences, rows, self.query),
         )
+
+    def on_host(self) -> RankingData:
+        """The same with X in this process's memory."""
+        if not is_far(self.X):
+            return self
+        data = object.__new__(RankingData)
+        data.__dict__.update(self.__dict__ | {"X": on_host(self.X)})
+        return data
 
     @staticmethod
     def joined(parts: Sequence[RankingData]) -> RankingData:
@@ -188,9 +200,10 @@ class RankingData:
 
     def fingerprint(self) -> str:
         """Digest of all that the empirical risk depends on: planes are kept only for the same data."""
-        layout = sp.issparse(self.X) or bool(self.X.flags.c_contiguous)
-        digest = hashlib.blake2b(repr((self.X.shape, str(self.X.dtype), layout)).encode(), digest_size=16)
-        arrays = [self.X.data, self.X.indices, self.X.indptr] if sp.issparse(self.X) else [self.X]
+        X = on_host(self.X)
+        layout = sp.issparse(X) or bool(X.flags.c_contiguous)
+        digest = hashlib.blake2b(repr((X.shape, str(X.dtype), layout)).encode(), digest_size=16)
+        arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
         p = self.preferences
         arrays += [p.row, p.ranking_ptr, p.level_ptr, p.ranking_levels, p.u]
         arrays += [a for a in (p.v, self.sample_weight) if a is not None]

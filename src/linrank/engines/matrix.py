@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._errors import DataError
 from .._typing import FloatArray
+from ..data.device import on_host
 from ..data.missing import replace_missing
 from ..data.ranking_data import RankingData
 from ..kernels import products
@@ -225,6 +226,7 @@ def predict(X: Any, w: FloatArray, fill: FloatArray | None = None, intercept: fl
     """Scores X w [+ intercept] of validated features, NaN replaced by its column's `fill`; each by its row alone."""
     if X.shape[1] != w.size:
         raise DataError(f"X has {X.shape[1]} features, but the model has {w.size}: give the features it was fitted to.")
+    X = on_host(X)
     if fill is not None:
         X = replace_missing(X, fill)
     if sp.issparse(X) and not X.has_sorted_indices:  # sums are taken in the order of the columns

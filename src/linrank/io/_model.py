@@ -99,7 +99,7 @@ class Model:
         scale = getattr(ranker, "scale_", None)
         return cls(
             estimator=name,
-            parameters=estimator.get_params(deep=False),
+            parameters={key: value for key, value in estimator.get_params(deep=False).items() if key != "device"},
             weights=np.asarray(ranker.coef_, dtype=np.float64),
             names=None if names is None else [str(feature) for feature in names],
             scale=None if scale is None or np.all(scale == 1) else np.asarray(scale, dtype=np.float64),

@@ -107,6 +107,41 @@ def squared_sums(s: Any, v: Any, u: float, a: float, m: float, c: Any, d: Any, S
 
 
 @kernel
+def split(x: Any, unit: float, high: Any, low: Any) -> None:
+    """High = x in whole multiples of 1 / unit, low the rest, exactly. O(n)."""
+    for i in range(x.size):
+        high[i] = np.rint(x[i] * unit) / unit
+        low[i] = x[i] - high[i]
+
+
+@kernel
+def band_sums(
+    s: Any, v: Any, u: float, a: float, m: float, width: float, outer: Any, inner: Any, g: Any
+) -> tuple[float, float, float]:  # fmt: skip
+    """Sums of c phi, of c (-phi') and of c h of the Huberised hinge in one sorted ranking; g becomes the gradient.
+
+    With h = m - z, phi is a h^2 in the band m - width <= z < m, and h - width/2 inside of it: as the difference of two
+    squared hinges it would lose as many digits as a has. `outer` and `inner` hold c, d and S at both margins, and what
+    is to be added to them; the first parts of c, d and S are exact, so their differences over the band are. O(n).
+    """
+    square, hinge, linear, count = 0.0, 0.0, 0.0, 0.0
+    (c1, d1, S1, more_c1, more_d1, more_S1), (c0, d0, S0, more_c0, more_d0, more_S0) = outer, inner
+    for i in range(s.size):
+        c, d = c1[i] - c0[i] + (more_c1[i] - more_c0[i]), d1[i] - d0[i] + (more_d1[i] - more_d0[i])
+        e = c - d
+        G = m * e + (c + d) * s[i] - (S1[i] - S0[i] + (more_S1[i] - more_S0[i]))
+        h = v[i] * (m * c + s[i] * e)
+        hinge += h
+        square += m * h + v[i] * s[i] * G
+        c = c0[i] + more_c0[i]
+        e = c - (d0[i] + more_d0[i])
+        count += v[i] * c
+        linear += v[i] * (m * c + s[i] * e)
+        g[i] = u * v[i] * (e + 2.0 * a * G)
+    return u * (a * square + linear - 0.5 * width * count), u * (count + 2.0 * a * hinge), u * (linear + hinge)
+
+
+@kernel
 def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any) -> None:
     """Add one term of one sorted ranking to out: 2 u a v (n V - S), S the sum of v V over active partners. O(n)."""
     for i in range(V.size):

@@ -75,18 +75,60 @@ class PiecewiseQuadratic(Loss):
         order, sorted_s = sort_scores(s, work)
         # The median: one score far out would move a mean, and with it the digits of all the others.
         centred = s - sorted_s[s.size // 2]
-        g[here] = 0.0
-        sums, terms = np.zeros(3), []
-        for k, (a, m) in enumerate(zip(*self.steps, strict=True)):
-            view = active.SortedRanking(order, sorted_s, levels, here.start, m, work, self.tuning)
-            c, d = view.sums(None if p.v is None else v, work)
-            S = np.add(*view.sums(v * centred, work))
-            value, hinge = smooth.squared_sums(centred, v, u, a, m, c, d, S, g[here])
-            sums += value, 2.0 * a * hinge, hinge if k == 0 else 0.0
-            terms.append(_Term(float(a), view.kept(), c + d))
+        (a, *_), (m, *_) = self.steps
+        weights, moments = (None if p.v is None else v), v * centred
+        found, terms = [], []
+        for height, margin in zip(*self.steps, strict=True):
+            view = active.SortedRanking(order, sorted_s, levels, here.start, margin, work, self.tuning)
+            if len(self.steps[0]) == 1:
+                found.append(_Sums(*view.sums(weights, work), np.add(*view.sums(moments, work))))
+            else:
+                found.append(_exact_sums(view, weights, moments, work))
+            terms.append(_Term(float(height), view.kept(), found[-1].n))
+        if len(found) == 1:
+            g[here] = 0.0
+            value, hinge = smooth.squared_sums(centred, v, u, a, m, *found[0][:3], g[here])
+            sums = np.array([value, 2.0 * a * hinge, hinge])
+        else:  # 1 / (2 a) is the width
+            outer, inner = ((*one[:3], *(one.rest or ())) for one in found)
+            band: tuple[float, ...] = smooth.band_sums(centred, v, u, a, m, 0.5 / a, outer, inner, g[here])
+            sums = np.array(band)
         for _ in range(2):  # to 0: what rounding left of their sum would be multiplied by an offset of the features
             g[here] -= v * (g[here].sum() / v.sum())
         return sums, _Long(ranking, v, terms)
+
+
+class _Sums(NamedTuple):
+    """Sums over active partners: weights of winners and of losers, and scores of both; each with what rounding left."""
+
+    c: FloatArray
+    d: FloatArray
+    S: FloatArray
+    rest: tuple[FloatArray, FloatArray, FloatArray] | None = None
+
+    @property
+    def n(self) -> FloatArray:
+        """Weight of all active partners."""
+        n: FloatArray = self.c + self.d
+        return n if self.rest is None else n + (self.rest[0] + self.rest[1])
+
+
+def _exact_sums(view: active.SortedRanking, weights: FloatArray | None, moments: FloatArray, work: Work) -> _Sums:
+    """Sums of which differences keep all digits: those of leading bits are exact, those of the others small."""
+    S, rest_S = (np.add(*view.sums(part, work)) for part in _split(moments, work))
+    if weights is None:
+        none = work.zeros("no rest", moments.size, np.float64)
+        return _Sums(*view.sums(None, work), S, (none, none, rest_S))
+    (c, d), (rest_c, rest_d) = (view.sums(part, work) for part in _split(weights, work))
+    return _Sums(c, d, S, (rest_c, rest_d, rest_S))
+
+
+def _split(x: FloatArray, work: Work) -> tuple[FloatArray, FloatArray]:
+    """Leading bits of x, so few that any sum of them is exact in float64, and the rest."""
+    unit = 2.0 ** (51 - np.frexp(x.size * max(float(x.max()), -float(x.min()), 1e-280))[1])
+    high, low = (work.take(name, x.size, np.float64) for name in ("leading bits", "other bits"))
+    smooth.split(x, unit, high, low)
+    return high, low
 
 
 class _Term(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -61,6 +61,10 @@ class LinearRanker(LinearPredictor):
     missing : {"error", "zero", "mean"}, default="error"
         What to do with NaN in X, when fitting and when predicting: refuse it, or put zero or the mean of the column's
         other values (of the rows fitted to) in its place.
+    device : {"cuda", "cuda:1", ..., "torch:cpu"}, list of them or None, default=None
+        Where to train: on a torch device (``pip install "linrank[torch]"``), or on several, each with a share of the
+        queries. None: where X lies, which is this process but for a tensor on a device. It plays no part in `predict`
+        and is not saved. docs/gpu.md says when it pays.
 
     Attributes
     ----------
@@ -99,6 +103,7 @@ class LinearRanker(LinearPredictor):
 
     _solution: Solution | None = None  # kept by warm_start, not by a model file
     _key: Any = None
+    _trains_on_devices = True
     _advises = True  # on alpha, where nobody else chooses it
 
     def __init__(
@@ -116,6 +121,7 @@ class LinearRanker(LinearPredictor):
         n_jobs: int | None = None,
         verbose: int = 0,
         missing: str = "error",
+        device: str | Sequence[str] | None = None,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -129,6 +135,7 @@ class LinearRanker(LinearPredictor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.missing = missing
+        self.device = device
 
     def fit(
         self,
@@ -145,8 +152,9 @@ class LinearRanker(LinearPredictor):
 
         Parameters
         ----------
-        X : array, dataframe or sparse matrix, (m, d)
-            Features; CSR, and float32 or float64 in C or F order, are used without a copy.
+        X : array, dataframe, sparse matrix or tensor, (m, d)
+            Features; CSR, and float32 or float64 in C or F order, are used without a copy. So is what lies on a device:
+            a tensor, or anything with ``__dlpack__``.
         y : (m,) or None
             Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
         qid : (m,) or None
@@ -161,7 +169,7 @@ class LinearRanker(LinearPredictor):
         start : (d,) or fitted ranker, optional
             Weights to start from, in the units of the data.
         """
-        training = Training.of(self, warm_start=self.warm_start)
+        training = Training.of(self, warm_start=self.warm_start, device=self.device)
         data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
         trained = training.fit(data, self._start(start), advise=self._advises)
         kept = (trained.solution, trained.key) if self.warm_start else (None, None)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
+from ..data.device import on_host
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
@@ -43,6 +44,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     query_weighting: str
     missing: str = "error"
     fill_: FloatArray | None = None
+    _trains_on_devices = False  # else X is brought here first
     _queries_without_pairs: int | None = None  # in training, where that was counted
     _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
 
@@ -64,7 +66,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
     def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
         """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
-        complete, fill = learn_missing(X, self.missing)
+        complete, fill = learn_missing(X if self._trains_on_devices else on_host(X), self.missing)
         given |= {"preferences": self.preferences, "query_weighting": self.query_weighting}
         return RankingData(complete, y, qid, **given), fill
 

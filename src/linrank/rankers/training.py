@@ -19,6 +19,7 @@ from ..data.checks import check_number, check_own
 from ..data.ranking_data import RankingData
 from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ..engines import Engine, Facts, open_engine
+from ..engines.open import check_device
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..penalties import Ridge
@@ -108,6 +109,7 @@ class Training:
     n_jobs: int | None = None
     warm_start: bool = False
     verbose: int = 0
+    device: Any = None
 
     @classmethod
     def of(cls, ranker: Any, **others: Any) -> Training:
@@ -130,6 +132,7 @@ class Training:
             raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
+        check_device(self.device)
         check_own("solver", self.solver, ("auto", *SOLVERS), ("minimise",))
         if not self.loss.smooth and self._needs_smooth():
             fits = "'auto', 'newton' or 'bundle'" if self.loss.smoothed(1.0) is not None else "'auto' or 'bundle'"
@@ -146,7 +149,7 @@ class Training:
 
     def fit(self, data: RankingData, start: Start | None = None, advise: bool = False) -> Trained:
         """Train on data; `advise`: say so where the fit looks under-regularised."""
-        engine = open_engine(data, self.n_jobs)
+        engine = open_engine(data, self.n_jobs, self.device)
         with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(self.loss)) as progress:
             scale, alpha = self.from_data(engine)
             objective = Objective(engine, self.loss, Ridge(alpha), scale)
@@ -162,7 +165,7 @@ class Training:
 
     def path(self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None]) -> list[Trained]:
         """Fits for several alphas, each started from the one before; `done` is told of each."""
-        engine = open_engine(data, self.n_jobs)
+        engine = open_engine(data, self.n_jobs, self.device)
         with engine, overflow_ignored():
             scale, _ = replace(self, alpha=1.0).from_data(engine)
             found: list[Trained] = []
@@ -175,7 +178,7 @@ class Training:
 
     def default_alpha(self, data: RankingData) -> float:
         """What alpha="auto" stands for."""
-        with open_engine(data, self.n_jobs) as engine, overflow_ignored():
+        with open_engine(data, self.n_jobs, self.device) as engine, overflow_ignored():
             return replace(self, alpha="auto").from_data(engine)[1]
 
     def from_data(self, engine: Engine) -> tuple[FloatArray | None, float]:

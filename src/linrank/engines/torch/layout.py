@@ -1,0 +1,111 @@
+"""Rankings as flat arrays on a device: one entry a member, sorted by ranking, then by level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..._once import cached_property
+from ...data.rankings import Preferences
+from .ops import BITS, Tensor, power, prefix, segment_sums
+
+#: Bytes of a member at most: about 100 of the layout and 500 of an evaluation by sorting; the logistic losses hold 24
+#: polynomials and 48 coefficients of each, some copies of them at once.
+MEMBER_BYTES = 1800
+
+
+class Layout:
+    """What never changes of the rankings of a data set.
+
+    Attributes
+    ----------
+    row, ranking, level : int64 (M,)
+        Row, ranking and level within the ranking of each member.
+    segment : int64 (M,)
+        Level of each member, counted over all rankings.
+    start, end : int64 (M,)
+        Where the ranking of each member begins and ends.
+    u, v : float64 (M,)
+        Weight of each member's ranking, and of the member; v is None for unit weights.
+    bits : int64 (M,)
+        Exponent by which a member's weight becomes a whole number: a ranking's sum of them fits into 61 bits.
+    """
+
+    def __init__(self, preferences: Preferences, n_rows: int, device: Any) -> None:
+        p, self.device, self.n_rows = preferences, device, n_rows
+        sizes = np.diff(p.ranking_ptr)
+        self.n_members, self.n_rankings = p.n_members, p.n_rankings
+        self.longest = p.longest
+        self.mean_length = float(sizes.astype(np.float64) @ sizes) / max(1, p.n_members)  # of a member's ranking
+        self.n_levels = int(np.diff(p.ranking_levels).max(initial=1))
+        self.in_order = p.n_members == n_rows and p.in_order
+        self._ranking_ptr = p.ranking_ptr
+        self._tiles: tuple[Tensor, ...] | None = None
+        self.row = self.put(p.row, np.int64)
+        self.ranking = self.put(np.repeat(np.arange(p.n_rankings), sizes), np.int64)
+        self.level = self.put(p.level_numbers() if p.n_rankings else np.empty(0), np.int64)
+        self.segment = self.put(np.repeat(np.arange(p.level_ptr.size - 1), np.diff(p.level_ptr)), np.int64)
+        self.level_ptr = self.put(p.level_ptr, np.int64)
+        self.start, self.end = (
+            self.put(np.repeat(x, sizes), np.int64) for x in (p.ranking_ptr[:-1], p.ranking_ptr[1:])
+        )
+        self.u = self.put(np.repeat(p.u, sizes), np.float64)
+        self.v = None if p.v is None else self.put(p.v, np.float64)
+        largest = np.ones(p.n_rankings) if p.v is None else np.maximum.reduceat(np.r_[p.v, 0.0], p.ranking_ptr[:-1])
+        taken = np.frexp(np.maximum(sizes, 1) * largest)[1] + 1
+        self.bits = BITS - self.put(np.repeat(taken, sizes), np.int64)
+        weights = np.add.reduceat(np.r_[p.member_weights, 0.0], p.ranking_ptr[:-1])
+        self.square_weight = float(p.u @ weights**2)
+        self._to_rows(p.row, n_rows)
+
+    @cached_property
+    def balance(self) -> Tensor:
+        """(Weight at higher levels - weight at lower levels) / 2 of each member."""
+        if self.v is None:
+            numbers, unit = torch.ones_like(self.row), None
+        else:
+            unit = power(self.bits)
+            numbers = (self.v * unit).round().to(torch.int64)
+        running = prefix(numbers)
+        lower = running[self.level_ptr[self.segment]] - running[self.start]
+        higher = running[self.end] - running[self.level_ptr[self.segment + 1]]
+        balance = 0.5 * (higher - lower).to(torch.float64)
+        return balance if unit is None else balance / unit
+
+    def tiles(self, block: int) -> tuple[Tensor, ...]:
+        """Rankings cut into tiles of so many members: where each tile and its ranking begin, and where that ends."""
+        if self._tiles is None:
+            count = -(-np.diff(self._ranking_ptr) // block)
+            which = np.repeat(np.arange(count.size), count)
+            number = np.arange(which.size) - np.repeat(np.cumsum(count) - count, count)
+            begin, end = self._ranking_ptr[which], self._ranking_ptr[which + 1]
+            self._tiles = tuple(self.put(x, np.int64) for x in (begin + block * number, begin, end))
+        return self._tiles
+
+    def _to_rows(self, row: NDArray[np.int32], n_rows: int) -> None:
+        """How values of members are brought back: written where each row is once a member, else added up in order."""
+        self.by_row: Tensor | None = None
+        if not self.in_order and np.bincount(row, minlength=n_rows).max(initial=0) > 1:
+            self.by_row = self.put(np.argsort(row, kind="stable"), np.int64)
+            self.row_ptr = self.put(np.r_[0, np.cumsum(np.bincount(row, minlength=n_rows))], np.int64)
+
+    def put(self, array: NDArray[Any], dtype: Any) -> Tensor:
+        """An array on the device."""
+        return torch.from_dlpack(np.ascontiguousarray(array, dtype=dtype)).to(self.device)
+
+    def members(self, rows: Tensor) -> Tensor:
+        """Values of the rows, member by member."""
+        return rows if self.in_order else rows[self.row]
+
+    def rows(self, members: Tensor) -> Tensor:
+        """Values of the members, added up row by row."""
+        if self.in_order:
+            return members
+        if self.by_row is not None:
+            return segment_sums(members[self.by_row], self.row_ptr)
+        out = torch.zeros(self.n_rows, dtype=members.dtype, device=self.device)
+        out[self.row] = members
+        return out

@@ -1,0 +1,231 @@
+"""How a device is asked for, what is refused and how, and that it plays no part afterwards."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import linrank
+from linrank import DataError, LinearRanker, ParameterError, RankingData
+from linrank.data import device as data_device
+from linrank.engines import LocalEngine, SumEngine
+from linrank.engines.open import open_engine
+from linrank.losses import LOSSES, Hinge
+from linrank.losses.wrong_pairs import WrongPairs
+from linrank.testing import make_ranking
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'linrank[torch]'")
+pytestmark = pytest.mark.torch
+
+from linrank.engines.torch import device as torch_device  # noqa: E402
+from linrank.engines.torch.engine import TorchEngine  # noqa: E402
+
+
+class FarTensor(torch.Tensor):
+    """A tensor that says it lies on a device."""
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+def far(X):
+    return torch.from_numpy(X.copy()).as_subclass(FarTensor)
+
+
+def one_sentence(error):
+    text = str(error.value)
+    assert text.endswith(".")
+    assert "\n" not in text
+    assert ". " not in text
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic", "logistic_erfc"])
+@pytest.mark.parametrize("device", ["torch:cpu", ["torch:cpu", "torch:cpu"]], ids=["one", "two"])
+@pytest.mark.parametrize("options", [{}, {"preferences": "chain", "query_weighting": "queries"}], ids=["full", "chain"])
+def test_fits_end_within_their_gaps(loss, device, options):
+    X, y, qid = make_ranking(600, 5, 12, 4)
+    here = LinearRanker(loss, tol=1e-6, **options).fit(X, y, qid)
+    there = LinearRanker(loss, tol=1e-6, device=device, **options).fit(X, y, qid)
+    assert there.status_ == "converged"
+    assert abs(here.objective_ - there.objective_) <= here.gap_ + there.gap_
+    assert there.n_pairs_ == here.n_pairs_
+
+
+@pytest.mark.parametrize("solver", ["newton", "bundle", "cg", "tron"])
+def test_solvers(solver):
+    X, y, qid = make_ranking(300, 4, 6, 3)
+    here = LinearRanker(solver=solver, tol=1e-5).fit(X, y, qid)
+    there = LinearRanker(solver=solver, tol=1e-5, device="torch:cpu").fit(X, y, qid)
+    assert abs(here.objective_ - there.objective_) <= here.gap_ + there.gap_
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_lies_on_a_device_is_used_there(dtype):
+    X, y, qid = make_ranking(300, 4, 6, 3)
+    X = X.astype(dtype)
+    data = RankingData(far(X), y, qid)
+    assert isinstance(open_engine(RankingData(X, y, qid)), LocalEngine)
+    engine = TorchEngine(data, "torch:cpu")
+    with engine:
+        assert engine.matrix.X.data_ptr() == data.X.data_ptr()
+        assert engine.sample(90).facts.rows > 0
+        assert engine.fingerprint() == RankingData(X, y, qid).fingerprint()
+    here = LinearRanker(tol=1e-6).fit(X, y, qid)
+    there = LinearRanker(tol=1e-6, device=["torch:cpu", "torch:cpu"]).fit(far(X), y, qid)
+    assert abs(here.objective_ - there.objective_) <= here.gap_ + there.gap_
+    np.testing.assert_array_equal(there.predict(far(X)), there.predict(X))
+    np.testing.assert_array_equal(there.rank(far(X), qid), there.rank(X, qid))
+
+
+def test_without_a_device_the_engine_is_where_x_lies(monkeypatch):
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    asked = []
+    monkeypatch.setattr(torch_device, "find_device", lambda name: asked.append(name) or torch.device("cpu"))
+    monkeypatch.setattr("linrank.engines.torch.engine.find_device", torch_device.find_device)
+    assert isinstance(open_engine(RankingData(far(X), y, qid)), TorchEngine)
+    assert asked == ["cpu"]  # what the tensor says
+
+
+def test_tensors_in_this_process_are_arrays():
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    tensor = torch.from_numpy(X)
+    assert not data_device.is_far(tensor)
+    np.testing.assert_array_equal(LinearRanker().fit(tensor, y, qid).coef_, LinearRanker().fit(X, y, qid).coef_)
+
+
+def test_features_on_a_device_are_checked_there():
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    X[3, 1] = np.nan
+    with pytest.raises(DataError, match="NaN or infinity") as error:
+        LinearRanker().fit(far(X), y, qid)
+    one_sentence(error)
+    with pytest.raises(DataError, match="shape") as error:
+        LinearRanker().fit(far(X[0]), y, qid)
+    one_sentence(error)
+    found = LinearRanker(missing="zero").fit(far(X), y, qid)
+    np.testing.assert_array_equal(found.coef_, LinearRanker(missing="zero").fit(X, y, qid).coef_)
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ("cuda:7", "build of torch with CUDA|is not there"),
+        ("mps", "no float64"),
+        ("tpu", "is not known"),
+        ("cpu", "is not known"),
+        (3, "is not known"),
+        ([], "names no device"),
+        (["torch:cpu", "cuda:9"], "build of torch with CUDA|is not there"),
+    ],
+)
+def test_devices_that_are_not_there_are_refused_before_work_begins(device, message):
+    with pytest.raises(ParameterError, match=message) as error:
+        LinearRanker(device=device).fit(None)  # X is not looked at
+    one_sentence(error)
+
+
+def test_a_cuda_device_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert torch_device.find_device("cuda:0") == torch.device("cuda:0")
+    with pytest.raises(ParameterError, match="torch sees 1 CUDA devices") as error:
+        torch_device.find_device("cuda:1")
+    one_sentence(error)
+
+
+def test_too_little_memory_is_said_before_work_begins(monkeypatch):
+    X, y, qid = make_ranking(1000, 4, 6, 3)
+    monkeypatch.setattr(torch_device, "free_bytes", lambda device: 10_000)
+    with pytest.raises(DataError, match=r"needs about .* GB on the device, where 0.00 GB are free") as error:
+        LinearRanker(device="torch:cpu").fit(X, y, qid)
+    assert str(error.value).count(":") == 1
+
+
+def test_without_torch_the_extra_is_named():
+    code = (
+        "import sys\nclass NoTorch:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'torch': raise ModuleNotFoundError('no torch', name=name)\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
+        "from linrank import LinearRanker, ParameterError\n"
+        "try: LinearRanker(device='cuda').fit([[1.0], [2.0]], [0, 1])\n"
+        "except ParameterError as error: print(error)\n"
+        "print(LinearRanker().fit([[1.0], [2.0]], [0, 1]).n_pairs_)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["device='cuda' needs torch: install \"linrank[torch]\", or leave it out.", "1"]
+
+
+def test_importing_linrank_imports_no_torch():
+    code = (
+        "import sys, linrank\nfor name in linrank.__all__: getattr(linrank, name)\n"
+        "linrank.LinearRanker().fit([[1.0], [2.0]], [0, 1]).predict([[1.0]])\nassert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_device_is_neither_saved_nor_loaded(tmp_path):
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    ranker = LinearRanker(device="torch:cpu").fit(X, y, qid)
+    linrank.save(ranker, tmp_path / "model.json")
+    assert "torch" not in (tmp_path / "model.json").read_text()
+    loaded = linrank.load(tmp_path / "model.json")
+    assert loaded.device is None
+    np.testing.assert_array_equal(loaded.predict(X), ranker.predict(X))
+    assert clone(ranker).device == "torch:cpu"
+
+
+class Stranger(Hinge):
+    """A loss that does something of its own."""
+
+
+def test_a_strangers_loss_is_refused():
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    with pytest.raises(ParameterError, match="cannot run on a torch device") as error:
+        LinearRanker(Stranger(), device="torch:cpu").fit(X, y, qid)
+    one_sentence(error)
+
+
+def test_pairs_in_the_wrong_order_are_counted():
+    X, y, qid = make_ranking(200, 3, 4, 4)
+    X = np.round(X)
+    w = np.array([1.0, 0.0, 2.0])
+    found = []
+    for engine in (LocalEngine(RankingData(X, y, qid)), TorchEngine(RankingData(X, y, qid), "torch:cpu")):
+        with engine:
+            found.append(engine.evaluate(WrongPairs(), engine.scores(w)).sums.value)
+    assert found[0] == found[1] > 0
+
+
+def test_several_devices_hold_whole_queries():
+    X, y, qid = make_ranking(900, 3, 30, 4)
+    engine = open_engine(RankingData(X, y, qid), device=["torch:cpu"] * 3)
+    assert isinstance(engine, SumEngine)
+    rows = [part.facts.rows for part in engine.engines]
+    assert sum(rows) == 900
+    assert sum(part.facts.queries for part in engine.engines) == 30
+    assert max(rows) <= 1.5 * min(rows)
+
+
+def test_an_engine_that_is_not_entered_says_so():
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    engine = TorchEngine(RankingData(X, y, qid), "torch:cpu")
+    with pytest.raises(linrank.LinrankError, match="enter it"):
+        engine.scores(np.ones(3))
+    with engine, TorchEngine(RankingData(X, y, qid), "torch:cpu") as other, pytest.raises(DataError, match="another"):
+        engine.evaluate(LOSSES["hinge"], other.scores(np.ones(3)))
+
+
+def test_the_cost_of_a_hessian_is_a_devices_own():
+    sizes = np.random.default_rng(0).lognormal(np.log(105), 0.53, 400).astype(int) + 2  # as MSLR-WEB30K's queries
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    y = np.random.default_rng(1).integers(0, 5, qid.size)
+    data = RankingData(np.zeros((qid.size, 136)), y, qid)
+    engine = TorchEngine(data, "torch:cpu")
+    assert 9 < engine.hessian_cost(LOSSES["squared_hinge"]) < 15
+    assert engine.hessian_cost(LOSSES["hinge"]) is None
+    long = RankingData(np.zeros((3000, 7)), np.arange(3000))
+    assert TorchEngine(long, "torch:cpu").hessian_cost(LOSSES["logistic"]) == 7  # a product a column

@@ -1,0 +1,127 @@
+"""Launches do not depend on how many queries there are, and an evaluation is one transfer."""
+
+import numpy as np
+import pytest
+
+from linrank import LinearRanker, RankingData
+from linrank.losses import LOSSES, HuberHinge
+from linrank.testing import make_ranking
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'linrank[torch]'")
+pytestmark = pytest.mark.torch
+
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+from linrank.engines.torch.engine import TorchEngine  # noqa: E402
+from linrank.engines.torch.losses import on_device  # noqa: E402
+
+TRIED = [*LOSSES.values(), HuberHinge(0.5)]
+#: No work on a device: another look at the same memory.
+VIEWS = (
+    "view",
+    "slice",
+    "select",
+    "unsqueeze",
+    "expand",
+    "transpose",
+    "t.",
+    "_unsafe_view",
+    "unbind",
+    "detach",
+    "alias",
+)
+#: Operations that wait for the device.
+WAITS = ("_local_scalar_dense", "nonzero", "_to_copy")
+
+
+class Launches(TorchDispatchMode):
+    """Counts operations that are launched, and notes those that wait."""
+
+    def __init__(self):
+        super().__init__()
+        self.count, self.waits = 0, []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = function.__name__
+        if name.startswith(WAITS[:2]):
+            self.waits.append(name)
+        self.count += not name.startswith(VIEWS)
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.fixture
+def transfers(monkeypatch):
+    """Names of the methods by which numbers came to the host."""
+    seen = []
+    for name in ("cpu", "item", "tolist", "__float__", "__int__", "__bool__", "__index__", "__array__"):
+        method = getattr(torch.Tensor, name)
+
+        def noted(self, *args, _name=name, _method=method, **kwargs):
+            seen.append(_name)
+            return _method(self, *args, **kwargs)
+
+        monkeypatch.setattr(torch.Tensor, name, noted)
+    return seen
+
+
+def launches(loss, n_queries, levels):
+    X, y, qid = make_ranking(5 * n_queries, 3, n_queries, levels)
+    y = np.random.default_rng(0).integers(0, levels, y.size).astype(float)
+    y[: levels + 1], qid[: levels + 1] = np.arange(levels + 1) % levels, 0  # the same number of levels
+    with TorchEngine(RankingData(X, y, qid), "torch:cpu") as engine:
+        s = engine.scores(np.ones(3))
+        engine.evaluate(loss, s)  # tables of kernels are made once
+        with Launches() as evaluated:
+            point = engine.evaluate(loss, s, s, 0.5, gradient=True)
+        counts = [evaluated.count]
+        if loss.smooth:
+            point.hessian_product(np.ones(3))
+            with Launches() as multiplied:
+                point.hessian_product(np.ones(3))
+            counts.append(multiplied.count)
+    return counts, evaluated.waits
+
+
+@pytest.mark.parametrize("loss", TRIED, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("levels", [5, 40])
+def test_launches_do_not_grow_with_queries(loss, levels):
+    few, waits = launches(loss, 10, levels)
+    many, _ = launches(loss, 10_000, levels)
+    assert few == many
+    assert max(few) < 1000
+    assert len(waits) <= 2 * on_device(loss).reads  # the number of cells, of two kinds, in one transfer
+
+
+def test_launches_grow_with_the_logarithm_of_the_levels():
+    counts = [launches(LOSSES["squared_hinge"], 100, levels)[0][0] for levels in (30, 60, 120)]
+    assert 0 < counts[1] - counts[0] == counts[2] - counts[1] < 120
+
+
+@pytest.mark.parametrize("loss", TRIED, ids=lambda loss: loss.name)
+def test_an_evaluation_is_one_transfer(loss, transfers):
+    X, y, qid = make_ranking(300, 4, 20, 4)
+    with TorchEngine(RankingData(X, y, qid), "torch:cpu") as engine:
+        s, d = engine.scores(np.ones(4)), engine.scores(np.arange(4.0))
+        assert not transfers
+        point = engine.evaluate(loss, s, d, 0.5, gradient=True)
+        assert len(transfers) == 1 + on_device(loss).reads
+        point.gradient()
+        assert len(transfers) == 1 + on_device(loss).reads
+        later = engine.evaluate(loss, s)
+        transfers.clear()
+        later.gradient()
+        later.gradient()
+        assert transfers == ["cpu"]
+        if loss.smooth:
+            transfers.clear()
+            point.hessian_product(np.ones(4))
+            assert transfers == ["cpu"]
+            point.hessian(None)
+            assert transfers == ["cpu", "cpu"]
+
+
+def test_a_fit_transfers_little(transfers):
+    X, y, qid = make_ranking(2000, 6, 100, 4)
+    ranker = LinearRanker(device="torch:cpu").fit(X, y, qid)
+    # Columns, then an evaluation with its gradient and a Hessian an iteration, and a few trials more.
+    assert len(transfers) <= 4 + 3 * (ranker.n_iter_ + 2)
