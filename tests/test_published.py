@@ -219,3 +219,15 @@ def test_checks_of_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         check(estimator)
+
+
+def test_what_is_set_beside_the_parameters_is_cloned():
+    ranker = TreeRSVM(0.1)
+    ranker.max_iter, ranker.n_jobs = 3, 2
+    assert (clone(ranker).max_iter, clone(ranker).n_jobs, clone(ranker).lambda_) == (3, 2, 0.1)
+    assert not hasattr(clone(ranker), "coef_")
+
+
+def test_spd_names_its_own_parameters():
+    with pytest.raises(ParameterError, match="iterations=0"):
+        SPD(lambda_=0.1, iterations=0).fit(*make_ranking(50, 3)[:2])

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils import check_random_state, metadata_routing
 
 from ._errors import ParameterError
@@ -24,6 +25,7 @@ from .rankers.predictor import LinearPredictor
 from .rankers.sgd import SGDRanker
 from .rankers.training import Start, Training, feature_names
 from .solvers import Bundle, ConjugateGradients, Solver, Tron
+from .stochastic.settings import check_whole
 
 __all__ = ["SPD", "DCMRankSVM", "OSTRankSVM", "PSWXRankSVM", "PairRSVM", "RankNCG", "TreeRSVM"]
 
@@ -34,6 +36,13 @@ class _Published(LinearPredictor):
     preferences = "full"
     query_weighting = "pairs"
     verbose = 0
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy that is not fitted, with what was set beside the parameters."""
+        copied = type(self)(**{name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()})
+        beside = ("max_iter", "n_jobs", "verbose", "_metadata_request")
+        copied.__dict__.update({name: value for name, value in vars(self).items() if name in beside})
+        return copied
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")  # not by attributes that end in _: lambda_ is a parameter
@@ -318,6 +327,7 @@ class SPD(_Published):
 
     def _check_known(self) -> None:
         """Refuse what the steps of the rule do not know, and the lack of what they need."""
+        check_whole("iterations", self.iterations, least=1)
         if not isinstance(self.rule, str) or self.rule not in KNOWN:
             return  # SGDRanker says what is wrong with it
         for name in ("lambda_", "C"):

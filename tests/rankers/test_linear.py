@@ -447,7 +447,10 @@ def test_a_start_has_precedence_over_a_warm_start():
     assert ranker.fit(X, y, qid, start=np.zeros(5)).n_iter_ > 1
 
 
-@pytest.mark.parametrize("start", ["nonsense", [np.nan] * 5, [np.inf] * 5, np.zeros(4), np.zeros((5, 1)), object()])
+@pytest.mark.parametrize(
+    "start",
+    ["nonsense", [np.nan] * 5, [np.inf] * 5, np.zeros(4), np.zeros((5, 1)), object(), np.zeros(5, dtype=complex)],
+)
 def test_a_start_that_is_none_is_refused(start):
     with pytest.raises((ParameterError, DataError), match="start"):
         LinearRanker().fit(*make_ranking(400, 5, 20, 4, seed=3), start=start)

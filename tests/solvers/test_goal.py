@@ -8,8 +8,8 @@ from linrank.engines import LocalEngine
 from linrank.losses import Hinge, LogisticErfc, SquaredHinge
 from linrank.objective import Objective
 from linrank.penalties import Ridge
-from linrank.solvers import ConjugateGradients, Newton, Status, Tron
-from linrank.solvers.certificate import Certificate
+from linrank.solvers import Bundle, ConjugateGradients, Newton, Status, Tron
+from linrank.solvers.certificate import Bounds, Certificate
 from linrank.solvers.goal import Goal
 from linrank.testing import make_ranking
 
@@ -70,7 +70,7 @@ def test_an_approximate_loss_ends_where_its_accuracy_does(solver, eps):
 
 def test_a_ranker_says_that_its_loss_is_the_limit():
     X, y, qid = make_ranking(900, 4, 1, 900, noise=0.3, seed=2)
-    with pytest.warns(match=r"ended as 'limited' .* The loss's sums allow no smaller gap: give it a smaller eps"):
+    with pytest.warns(match=r"ended as 'limited' .* The loss's own accuracy allows no smaller gap"):
         ranker = LinearRanker(LogisticErfc(eps=1e-4), alpha=1e-5, tol=1e-12).fit(X, y, qid)
     assert ranker.status_ == "limited"
 
@@ -87,3 +87,36 @@ def test_the_floor_counts_only_where_the_goal_lies_below_it():
     assert ends(1e-3, 0.9, 0.0005, near) is None
     assert ends(1e-3, 0.9, 1e9, far) is None
     assert ends(1e-1, 0.9, 0.2, f.at(0.99 * near.w)) is Status.LIMITED
+
+
+@pytest.mark.parametrize("eps", [1e-3, 1e-5])
+def test_the_bundle_method_ends_where_an_approximate_loss_does(eps):
+    solution = Bundle(tol=1e-6).minimise(objective(LogisticErfc(eps=eps), alpha=1e-4))
+    assert solution.status is Status.LIMITED
+    assert solution.n_iter < 100
+    exact = Newton(tol=1e-9).minimise(objective(LogisticErfc(), alpha=1e-4))
+    assert solution.value - exact.value <= min(solution.gap, 1e-3)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_point_that_met_the_gradients_rule_is_given_back(solver):
+    f = objective(SquaredHinge())
+    limit = 1e-9 * np.linalg.norm(f.at(np.zeros(4)).gradient)
+    solution = solver(gradient_tol=1e-9).minimise(f)
+    if solution.status is Status.CONVERGED:
+        assert np.linalg.norm(f.at(solution.w).gradient) <= 1.1 * limit
+    assert solution.value == pytest.approx(f.at(solution.w).value, rel=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [0, -3, 2.5, "a"])
+def test_a_number_of_products_is_whole(wrong):
+    with pytest.raises(ParameterError, match="max_products"):
+        Newton(max_products=wrong)
+
+
+def test_the_errors_of_the_best_value_count_where_the_bound_is_another_points():
+    one = Certificate(np.zeros(1)).joined(Bounds(np.zeros(1), 1.0, 0.9, 0.05))
+    assert one.gap == pytest.approx(0.1)
+    assert one.joined(Bounds(np.ones(1), 1.1, 0.97, 0.0)).gap == pytest.approx(1.0 + 0.05 - 0.97)
+    assert one.joined(Bounds(np.ones(1), 0.95, 0.8, 0.04)).gap == pytest.approx(0.95 + 0.04 - 0.9)
+    assert one.joined(Bounds(np.ones(1), 0.95, 0.92, 0.02)).gap == pytest.approx(0.95 - 0.92)

@@ -45,6 +45,9 @@ class Halving:
     def ends(self, state):
         return Status.CONVERGED if state.best.gap <= self.target else None
 
+    def result(self, state):
+        return state.best
+
     def left(self, state):
         return f"left after {state.steps}"
 

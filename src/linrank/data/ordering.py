@@ -49,6 +49,9 @@ def number_distinct(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[An
     """
     if values.dtype.kind not in "biuf" or values.size < FEW_KEYS:
         return _by_sorting(values)
+    if values.dtype == np.float16:  # differences would be rounded
+        number, distinct = number_distinct(values.astype(np.float64))
+        return number, distinct.astype(np.float16)
     low, high = values.min(), values.max()
     if int(high) - int(low) < values.size and (values.dtype.kind != "f" or np.all(values == np.floor(values))):
         wide = values.astype(np.int64) if values.dtype.kind in "bi" else values  # int8 would overflow
@@ -145,7 +148,7 @@ def sort_scores(s: FloatArray, work: Work) -> tuple[NDArray[np.int32], FloatArra
     keys, spare = (work.take(name, n, np.uint64) for name in ("keys", "spare keys"))
     done = False
     if n >= FEW_KEYS:
-        # FloatArray are finest near 0: centred, an offset does not eat the bits that matter.
+        # Floats are finest near 0: centred, an offset does not eat the bits that matter.
         some = np.sort(s[:: n // 9 + 1])
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(s, some[some.size // 2], out=keys.view(np.float64))

@@ -47,4 +47,4 @@ class Hinge(Loss):
 
     def smoothed(self, mu: float) -> Loss | None:
         """The Huberised hinge."""
-        return HuberHinge(mu) if self.margin == 1.0 else None
+        return HuberHinge(mu, self.counting) if self.margin == 1.0 else None

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._errors import ParameterError
+from ..data import active
 from ._base import Steps
 from ._quadratic import PiecewiseQuadratic
 
@@ -17,12 +18,19 @@ class HuberHinge(PiecewiseQuadratic):
     """0 above 1, 1 - z - mu/2 below 1 - mu, a parabola between: smooth, and within mu/2 of the hinge."""
 
     mu: float
+    counting: str = "auto"  # as in `SquaredHinge`
 
     name: ClassVar[str] = "huber_hinge"
 
     def __post_init__(self) -> None:
+        active.check_counting(self.counting)
         if not 0 < self.mu < np.inf:
             raise ParameterError(f"mu={self.mu!r} must be a finite number above 0.")
+
+    @property
+    def tuning(self) -> active.Tuning:
+        """The kernels that were asked for."""
+        return active.tuning(self.counting)
 
     @property
     def steps(self) -> Steps:  # type: ignore[override]

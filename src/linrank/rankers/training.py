@@ -39,19 +39,20 @@ class Start(NamedTuple):
     def at(cls, start: Any) -> Start:
         """At weights, or at those of a fitted ranker."""
         try:
-            coef = np.asarray(getattr(start, "coef_", start), dtype=np.float64)
+            given = np.asarray(getattr(start, "coef_", start))
+            coef = np.empty(0) if given.dtype.kind == "c" else given.astype(np.float64)
         except (ValueError, TypeError):
             raise ParameterError("start must be weights, one a feature, or a fitted linear ranker.") from None
         if not np.all(np.isfinite(coef)):
             raise ParameterError("start holds NaN or infinity: give finite weights.")
-        return cls(coef)
+        return cls(coef[0] if coef.ndim == 2 and len(coef) == 1 else coef)
 
     def scaled(self, facts: Facts, scale: FloatArray | None, key: Any) -> Solution | FloatArray:
         """For a solver; what a solution knows beyond its weights serves the same mean loss alone."""
         if self.coef.shape != (facts.features,):
             raise DataError(
-                f"X has {facts.features} features, the weights to start from have shape {self.coef.shape}: give the "
-                "same features, or set warm_start=False."
+                f"X has {facts.features} features, the weights to start from have shape {self.coef.shape}: give start= "
+                "one a feature, or set warm_start=False."
             )
         w: FloatArray = self.coef if scale is None else self.coef * scale
         return replace(self.solution, w=w) if self.solution is not None and self.key == key else w
@@ -141,6 +142,9 @@ class Training:
                 "loss='squared_hinge'."
             )
 
+        if not self.loss.smooth and getattr(self.solver, "gradient_tol", None) is not None:
+            raise ParameterError(f"gradient_tol needs a smooth loss, {self.loss.name!r} is not: leave it out.")
+
     def _needs_smooth(self) -> bool:
         """Whether the solver asked for cannot cope with a loss that is not smooth."""
         kind = SOLVERS.get(self.solver, object) if isinstance(self.solver, str) else type(self.solver)
@@ -168,10 +172,11 @@ class Training:
         engine = open_engine(data, self.n_jobs, self.device)
         with engine, overflow_ignored():
             scale, _ = replace(self, alpha=1.0).from_data(engine)
+            solver = self._solver(Objective(engine, self.loss, Ridge(1.0), scale))  # chosen by the rows, not by alpha
             found: list[Trained] = []
             for alpha in alphas.tolist():
                 objective = Objective(engine, self.loss, Ridge(alpha), scale)
-                solution = _minimise(self._solver(objective), objective, found[-1].solution if found else None)
+                solution = _minimise(solver, objective, found[-1].solution if found else None)
                 found.append(Trained(engine.facts, scale, alpha, solution))
                 done(solution)
         return found

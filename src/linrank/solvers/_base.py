@@ -30,9 +30,9 @@ class Status(StrEnum):
     def advice(self) -> str:
         """What it means, and what to do about it."""
         return {
-            Status.CONVERGED: "The certified gap is within tol.",
+            Status.CONVERGED: "The certified gap is within tol, or the gradient within gradient_tol.",
             Status.MAX_ITER: "max_iter was reached: raise max_iter, tol or alpha, or use scale=True.",
-            Status.LIMITED: "The loss's sums allow no smaller gap: give it a smaller eps, or raise tol or alpha.",
+            Status.LIMITED: "The loss's own accuracy allows no smaller gap: raise tol or alpha, or lower its eps.",
             Status.STALLED: "Rounding leaves no room for progress: raise tol or alpha, or use scale=True.",
             Status.FINISHED: "All steps were made: a stochastic solver has no certificate.",
             Status.STOPPED: "The held-out queries gained nothing more.",

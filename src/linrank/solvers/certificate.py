@@ -26,7 +26,7 @@ class Bounds(NamedTuple):
     value: float
     lower: float
     rounding: float  # that is part of the bound: no gap is smaller
-    floor: float = 0.0  # nor smaller than this, because the loss's sums are approximate
+    floor: float = 0.0  # what errors of approximate sums add to a gap at such a point
 
 
 def bounds(point: Point) -> Bounds | None:
@@ -48,6 +48,7 @@ class Certificate:
     lower: float = -np.inf
     rounding: float = 0.0
     floor: float = 0.0
+    own: bool = True  # whether value and bound were found at the same point
 
     @staticmethod
     def none(objective: Objective) -> Certificate:
@@ -56,20 +57,27 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """The best value is at most so far above the minimum."""
-        return max(self.value - self.lower, self.rounding)
+        """The best value is at most so far above the minimum.
+
+        A bound carries the errors of its own point; where that is another one, those of the best value are added.
+        """
+        return max(self.value - self.lower + (0.0 if self.own else self.rounding), self.rounding)
 
     def joined(self, found: Bounds | None) -> Certificate:
         """With what one more point says."""
         if found is None:
             return self
         w, value = (found.w, found.value) if found.value < self.value else (self.w, self.value)
-        rounding = found.rounding if found.value <= self.value else self.rounding
-        return Certificate(w, value, max(self.lower, found.lower), rounding, found.floor)
+        as_good, higher = found.value <= self.value, found.lower > self.lower
+        rounding = found.rounding if as_good else self.rounding
+        own = as_good if higher else self.own and not found.value < self.value
+        return Certificate(w, value, max(self.lower, found.lower), rounding, found.floor, own)
 
     def at(self, point: Point) -> Certificate:
         """What is known of another point, for a method whose result is its last one."""
-        return replace(self, w=point.w, value=point.value, rounding=point.rounding) if point.sound else self
+        if not point.sound:
+            return self
+        return replace(self, w=point.w, value=point.value, rounding=point.rounding, own=False)
 
     def improves_on(self, other: Certificate) -> bool:
         """Whether something was gained."""

@@ -101,5 +101,9 @@ class ConjugateGradients:
         """By the gap, or by the gradient."""
         return state.goal.ends(state.best, state.point)
 
+    def result(self, state: Path) -> Certificate:
+        """The best point, or that which met the gradient's rule."""
+        return state.goal.result(state.best, state.point)
+
     def left(self, state: Path) -> None:
         """Nothing."""

@@ -16,7 +16,7 @@ from .certificate import Certificate
 
 @dataclass(frozen=True)
 class Goal:
-    """A gap of tol * f(0), or, where that is asked for, a gradient of gradient_tol times a size: |grad f(0)| if None.
+    """A gap of tol * f(0), or, where that is asked for, a gradient of gradient_tol * |grad f(0)|, or times `size`.
 
     The sums of an approximate loss may be too coarse for any certificate to reach the gap. Then a method has come as
     far as it can once their errors are most of what its certificate says, and the gradient is within tol of that at 0.
@@ -48,6 +48,10 @@ class Goal:
             return Status.CONVERGED
         return Status.LIMITED if best.floor >= self.gap and self._as_close_as_can_be(best, point) else None
 
+    def result(self, best: Certificate, point: Point) -> Certificate:
+        """The best point, or, where the gradient decides, the one that was asked last."""
+        return best if self.gradient_tol is None else best.at(point)
+
     def _as_close_as_can_be(self, best: Certificate, point: Point) -> bool:
         without_errors = self.objective.penalty.gap(point.w, point.risk_gradient)
         return 4.0 * without_errors <= best.floor and _norm(point.gradient) <= self.tol * self._at_zero
@@ -59,5 +63,5 @@ def _norm(vector: FloatArray) -> float:
 
 def check_gradient_tol(gradient_tol: float | None) -> None:
     """Refuse a tolerance that no gradient meets."""
-    if gradient_tol is not None and not gradient_tol > 0:
-        raise ParameterError(f"gradient_tol={gradient_tol!r} must be above 0, or None.")
+    if gradient_tol is not None and not 0 < gradient_tol < np.inf:
+        raise ParameterError(f"gradient_tol={gradient_tol!r} must be a finite number above 0, or None.")

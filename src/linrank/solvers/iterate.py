@@ -53,6 +53,9 @@ class Method(Steps[S], Protocol[S]):
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> S:
         """The first state: at given weights, an earlier solution, or zero."""
 
+    def result(self, state: S) -> Certificate:
+        """The point to give back, and what is known of it."""
+
     def left(self, state: S) -> Any:
         """What a start from the solution can use."""
 
@@ -71,7 +74,7 @@ def iterate(
     """Minimise an objective by a method."""
     begin = time.perf_counter()
     run = drive(method, method.begin(objective, start), callback, begin)
-    best = run.state.best
+    best = method.result(run.state)
     return Solution(best.w, best.value, best.gap, run.status, run.history, method.left(run.state))
 
 

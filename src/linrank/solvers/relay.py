@@ -9,7 +9,7 @@ from ..objective import Objective
 from ._base import Callback, Solution, Status
 from .bundle import Bundle, Planes
 from .bundle.method import Cuts
-from .certificate import Bounds
+from .certificate import Bounds, Certificate
 from .iterate import iterate
 from .newton import Newton
 from .newton.method import Iterate, WarmStart
@@ -49,11 +49,15 @@ class Relay:
             return found
         best = found.best
         taken = self.second.begin(found.point.objective, best.w)
-        return replace(taken, best=taken.best.joined(Bounds(best.w, best.value, best.lower, best.rounding)))
+        return replace(taken, best=taken.best.joined(Bounds(best.w, best.value, best.lower, best.rounding, best.floor)))
 
     def ends(self, state: Iterate | Cuts) -> Status | None:
         """By the gap."""
         return state.goal.ends(state.best, state.point)
+
+    def result(self, state: Iterate | Cuts) -> Certificate:
+        """The best point."""
+        return state.best
 
     def left(self, state: Iterate | Cuts) -> WarmStart | Planes:
         """What its method leaves."""

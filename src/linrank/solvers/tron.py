@@ -110,6 +110,10 @@ class Tron:
         """By the gap, or by the gradient."""
         return state.goal.ends(state.best, state.point)
 
+    def result(self, state: Region) -> Certificate:
+        """The best point, or that which met the gradient's rule."""
+        return state.goal.result(state.best, state.point)
+
     def left(self, state: Region) -> None:
         """Nothing."""
 

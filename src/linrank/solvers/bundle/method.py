@@ -112,8 +112,15 @@ class Bundle:
         return Cuts(certificate, gained, stuck, best, model, minimum, lower, t, state.goal)
 
     def ends(self, state: Cuts) -> Status | None:
-        """By the gap."""
-        return state.goal.ends(state.best, state.point)
+        """By the gap; where it is too wide for the errors of an approximate loss alone, no step will mend that."""
+        status = state.goal.ends(state.best, state.point)
+        if status is None and state.point.error > 0 and state.point.value - state.lower <= state.goal.gap:
+            return Status.LIMITED
+        return status
+
+    def result(self, state: Cuts) -> Certificate:
+        """The best point, or that which met the gradient's rule."""
+        return state.goal.result(state.best, state.point)
 
     def left(self, state: Cuts) -> Planes:
         """The planes: they hold for every penalty."""

@@ -101,6 +101,8 @@ class Newton:
     def __post_init__(self) -> None:
         check_limits(self.tol, self.max_iter)
         check_gradient_tol(self.gradient_tol)
+        if self.max_products is not None and not (isinstance(self.max_products, int) and self.max_products > 0):
+            raise ParameterError(f"max_products={self.max_products!r} must be a whole number above 0, or None.")
         if self.hessian not in ("auto", "exact", "products"):
             raise ParameterError(f"hessian={self.hessian!r} is not known: use 'auto', 'exact' or 'products'.")
 
@@ -132,6 +134,10 @@ class Newton:
     def ends(self, state: Iterate) -> Status | None:
         """By the gap, or by the gradient."""
         return state.goal.ends(state.best, state.point)
+
+    def result(self, state: Iterate) -> Certificate:
+        """The best point, or that which met the gradient's rule."""
+        return state.goal.result(state.best, state.point)
 
     def left(self, state: Iterate) -> WarmStart:
         """The curvature, and the width of smoothing."""
