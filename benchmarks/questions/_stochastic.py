@@ -10,8 +10,8 @@ import numpy as np
 from linrank import SGDRanker
 from linrank.data.labelled import LabelledRows
 from linrank.stochastic.draws import Draws
+from linrank.stochastic.run import Run
 from linrank.stochastic.settings import read_settings
-from linrank.stochastic.training import Run
 from problems import Problem
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"

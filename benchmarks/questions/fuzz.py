@@ -40,7 +40,7 @@ import scipy.sparse as sp
 
 from evaluate import evaluate_all
 from linrank import AUCClassifier, LinearRanker, LinearRankerCV, LinrankError, RankingData, SGDRanker
-from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
+from linrank.cli._parameters import parse_preferences, read_pairs, read_query_weights
 from linrank.io import (
     Dataset,
     Model,

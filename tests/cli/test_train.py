@@ -11,7 +11,7 @@ import pytest
 import linrank
 from linrank import LinearRanker, LinearRankerCV, SGDRanker, published
 from linrank.cli import _files
-from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
+from linrank.cli._parameters import parse_preferences, read_pairs, read_query_weights
 from linrank.export import TARGETS
 from linrank.io import Dataset, read
 from linrank.io.formats import FORMATS
@@ -434,3 +434,16 @@ def test_rules_of_papers_for_the_exact_solvers(run, files):
     expected = LinearRanker(LogisticErfc(1e-6), 1e-3, solver=solver).fit(data.X, data.y, data.qid)
     np.testing.assert_array_equal(linrank.load("model.json").coef_, expected.coef_)
     assert found["model"]["loss"] == "logistic_erfc"
+
+
+@pytest.mark.parametrize(
+    ("options", "told", "code"),
+    [
+        ("--solver sgd --device cuda", "for the exact solvers", 2),
+        ("--method treersvm --lambda 1 --device cuda", "leave one of them out", 2),
+        ("--device mars", "mars", 1),
+    ],
+)
+def test_devices_that_cannot_be_had_are_refused(run, files, options, told, code):
+    assert told in run("train", files.train, "-o", "m.json", *options.split(), code=code).stderr
+    assert not os.path.exists("m.json")

@@ -10,7 +10,7 @@ import pytest
 
 import linrank
 from linrank import AUCClassifier, DataError, FileFormatError, LinearRanker, ModelFileError, ParameterError, RankingData
-from linrank.cli._training import parse_preferences, read_pairs, read_query_weights
+from linrank.cli._parameters import parse_preferences, read_pairs, read_query_weights
 from linrank.io import Dataset, Model, read, write_svmlight
 from linrank.io._document import dumps, loads
 from linrank.testing import make_ranking

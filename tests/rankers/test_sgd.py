@@ -208,7 +208,7 @@ def test_queries_may_count_the_same(sampling):
 
 
 def test_the_objective_is_computed_when_it_is_asked_for(problem, monkeypatch):
-    from linrank.stochastic.training import Problem
+    from linrank.stochastic.run import Problem
 
     asked, objective = [], Problem.objective
     monkeypatch.setattr(Problem, "objective", lambda self, coef: asked.append(1) or objective(self, coef))

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from linrank import DataError, ParameterError, SGDRanker
-from linrank.stochastic import training
+from linrank.stochastic import run
 from linrank.testing import make_ranking
 
 
@@ -54,7 +54,7 @@ def test_early_stopping_ends_with_the_best_weights(problem, way):
 def test_held_out_queries_are_never_trained_on(problem, kind, monkeypatch):
     """A tenth of the queries, or of the rows where there is no qid: the scores see them, and the steps do not."""
     scored = []
-    monkeypatch.setattr("linrank.stochastic.held.accuracy", lambda data, coef: scored.append(data) or len(scored))
+    monkeypatch.setattr("linrank.stochastic.held_out.accuracy", lambda data, coef: scored.append(data) or len(scored))
     y = problem[1]
     queries = [(kind(a), b, c) for a, b, c in cut(problem)]
     rows = [(a, b) for a, b, _ in queries]
@@ -116,7 +116,7 @@ def test_a_fit_resumes_with_the_same_bits(problem, kind, options, tmp_path, monk
     given = kind(X), y, qid
     ranker, path = SGDRanker(random_state=0, n_steps=40_000, **options), tmp_path / "state"
     whole = clone(ranker).fit(*given)
-    steps, calls = training.Run.steps, []
+    steps, calls = run.Run.steps, []
 
     def torn(self, descent, n):
         calls.append(n)
@@ -125,7 +125,7 @@ def test_a_fit_resumes_with_the_same_bits(problem, kind, options, tmp_path, monk
         steps(self, descent, n)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training.Run, "steps", torn)
+        patch.setattr(run.Run, "steps", torn)
         with pytest.raises(TornError):
             clone(ranker).fit(*given, checkpoint=path)
     assert path.exists()
@@ -135,7 +135,7 @@ def test_a_fit_resumes_with_the_same_bits(problem, kind, options, tmp_path, monk
         clone(ranker).set_params(n_steps=7).fit(*given, checkpoint=path)
     calls.clear()
     with monkeypatch.context() as patch:
-        patch.setattr(training.Run, "steps", lambda self, descent, n: calls.append(n) or steps(self, descent, n))
+        patch.setattr(run.Run, "steps", lambda self, descent, n: calls.append(n) or steps(self, descent, n))
         resumed = clone(ranker).fit(*given, checkpoint=path)
     assert len(calls) <= 17  # of twenty pieces three were made before
     assert resumed.coef_.tobytes() == whole.coef_.tobytes()

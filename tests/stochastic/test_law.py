@@ -8,8 +8,8 @@ import pytest
 
 from linrank import NoPairsError
 from linrank.data.labelled import LabelledRows
-from linrank.stochastic import fresh
-from linrank.stochastic.fresh import Filtered, NewFirst, count_fresh, over_fresh
+from linrank.stochastic import fresh_draws
+from linrank.stochastic.fresh_draws import Filtered, NewFirst, count_fresh, over_fresh
 from linrank.stochastic.reservoir import OpenQueries, keys_of
 from linrank.stochastic.samplers import as_sampler
 
@@ -89,7 +89,7 @@ def test_every_pair_is_drawn_in_the_chunk_of_its_later_row(order, size):
 @pytest.mark.parametrize("order", ["interleaved", "one endless query"])
 def test_both_ways_of_drawing_have_the_same_law(order, way, monkeypatch):
     """With row weights, from the rows at hand: in proportion to v_i v_j, kept ones weighing what they stand for."""
-    monkeypatch.setattr(fresh, "FEW_TRIES", 0.0 if way == "filtered" else 1e9)
+    monkeypatch.setattr(fresh_draws, "FEW_TRIES", 0.0 if way == "filtered" else 1e9)
     rng = np.random.default_rng(3)
     y, qid, weight = rng.integers(0, 3, N), ORDERS[order], rng.choice([0.5, 1.0, 2.0], N)
     rows, n_new, _ = list(chunks_of(y, qid, 5, 1, weight=weight))[-1]

@@ -12,7 +12,7 @@ from linrank.data.labelled import LabelledRows
 from linrank.kernels import rules as kernels
 from linrank.stochastic.descent import Descent
 from linrank.stochastic.draws import Draws
-from linrank.stochastic.matrix import as_rows
+from linrank.stochastic.rows import as_rows
 from linrank.stochastic.rules import Rule, named
 from linrank.stochastic.samplers import as_sampler
 from linrank.testing import spd

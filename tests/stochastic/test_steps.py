@@ -14,7 +14,7 @@ from linrank import ParameterError
 from linrank.kernels import stochastic as kernels
 from linrank.stochastic.descent import Descent
 from linrank.stochastic.draws import Draws
-from linrank.stochastic.matrix import as_rows
+from linrank.stochastic.rows import as_rows
 from linrank.stochastic.rules import RULES, Numbers, as_rule
 
 pytestmark = pytest.mark.kernels

@@ -21,8 +21,8 @@ from ..metrics._pairs import TIE_VALUE
 from ..metrics._rows import are_grades
 from ._files import Loaded, read_chunks
 from ._options import Judging, Reading
+from ._parameters import parse_preferences
 from ._report import decimals
-from ._training import parse_preferences
 
 OF_GRADES, OF_UTILITIES = ("pairwise_accuracy", "ndcg@10", "map", "mrr"), ("pairwise_accuracy", "kendall_tau")
 

@@ -10,8 +10,8 @@ from .. import published
 from ..losses import LogisticErfc
 from ..solvers import ConjugateGradients, Newton, Tron
 from ._options import METHODS, Exact, Reading
+from ._parameters import given, refuse
 from ._trainer import Trainer
-from ._training import given, refuse
 
 #: Solvers that can end by the gradient.
 BY_GRADIENT = {"newton": Newton, "cg": ConjugateGradients, "tron": Tron}
@@ -67,6 +67,10 @@ class PaperTrainer(Trainer):
         self.source, self.reading, self.checkpoint, self.names = source, reading, None, None
         self.sgd, self.own = method == "spd", {name: told[name] for name in own if name in told}
         self.parameters = {"verbose": verbose}
+
+    def train_on(self, device: str) -> None:
+        """Papers' systems run on the CPU."""
+        raise click.UsageError("--device cannot be had with --method: leave one of them out.")
 
     def ranker(self) -> Any:
         """The paper's system, threads and progress as asked for."""

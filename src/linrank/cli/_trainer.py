@@ -16,7 +16,7 @@ from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading
-from ._training import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
+from ._parameters import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
 
 ONLY_EXACT = ("tol", "max_iter")
 ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
@@ -96,6 +96,13 @@ class Trainer:
         if source.start is not None:
             more["start"] = Loaded.of(source.start).ranker()
         return self.ranker().fit(data.X, data.y, data.qid, **more)
+
+    def train_on(self, device: str) -> None:
+        """Train on a device, or on several whose names are separated by commas."""
+        if self.sgd:
+            raise click.UsageError("--device is for the exact solvers: leave it out, or choose another --solver.")
+        names = device.split(",")
+        self.parameters["device"] = names[0] if len(names) == 1 else names
 
     def ranker(self) -> Any:
         """What is to be fitted."""

@@ -12,7 +12,7 @@ from ..data.missing import learn_missing
 from ..metrics import parse
 from ..model_selection import cross_validate
 from ..rankers.sgd import SGDRanker
-from ..stochastic.measure import choose
+from ..stochastic.scale_and_alpha import choose
 from ._options import RULES
 
 #: What a rule is tuned by; those that are not here have nothing to tune.

@@ -133,6 +133,7 @@ source_options = gathered(
 @click.option("--valid", metavar="FILE", help="Data to judge the model by.")
 @alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
 @exact_options
+@click.option("--device", metavar="NAMES", help="Train on torch devices: cuda, or several as in cuda:0,cuda:1.")
 @paper_options
 @stochastic_options
 @source_options
@@ -146,6 +147,7 @@ def train(
     valid: str | None,
     alpha: float | str | None,
     exact: Exact,
+    device: str | None,
     paper: Paper,
     stochastic: Stochastic,
     source: Source,
@@ -179,6 +181,8 @@ def train(
     if source.checkpoint is not None and os.path.realpath(source.checkpoint) == os.path.realpath(output):
         raise click.UsageError("--checkpoint and -o name the same file: the model would be lost with the checkpoint.")
     trainer = trainer_of(paper, alpha, exact, stochastic, source, reading, verbosity.level())
+    if device is not None:
+        trainer.train_on(device)
     out = _report.console(err=output == "-")
     report: dict[str, Any] = {"data": {"path": data}}
     if source.stream:

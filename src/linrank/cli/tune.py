@@ -58,8 +58,8 @@ def tune(
     from ..rankers.cv import LinearRankerCV
     from . import _report
     from ._files import check_early
+    from ._parameters import exact_parameters, refuse
     from ._trainer import read_training_data, write_model
-    from ._training import exact_parameters, refuse
 
     check_early(output, data, as_json=as_json)
     parameters = exact_parameters(exact)

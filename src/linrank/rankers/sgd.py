@@ -19,7 +19,7 @@ from ..data.missing import MISSING, fill_missing, learn_missing
 from ..data.ranking_data import QUERY_WEIGHTINGS
 from ..stochastic.checkpoint import Keeper, Saved, load_checkpoint
 from ..stochastic.fit import Fit, fit_rows
-from ..stochastic.follow import Follower, follow
+from ..stochastic.passes import Follower, follow
 from ..stochastic.rules import AnyRule
 from ..stochastic.samplers import Sampler
 from ..stochastic.seeds import describe_seed, make_seed

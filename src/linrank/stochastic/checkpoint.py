@@ -25,11 +25,11 @@ from .._typing import FloatArray
 from ..data.checks import check_features
 from ..kernels.stochastic import FACTOR
 from .descent import Descent
-from .held import Held
-from .matrix import Rows, from_arrays
+from .held_out import Held
 from .reservoir import Closed, Kept, OpenQueries
+from .rows import Rows, from_arrays
+from .run import Watch
 from .stream import Stream
-from .training import Watch
 
 MAGIC = b"linrank checkpoint 4\n"
 DTYPES = ("float64", "float32", "int64", "int32", "uint64")

@@ -15,7 +15,7 @@ from .._errors import DataError
 from .._typing import FloatArray
 from ..kernels import stochastic as kernels
 from .draws import Draws
-from .matrix import Rows
+from .rows import Rows
 from .rules import AnyRule
 
 #: Entries of X read between two looks at the keyboard, and most steps: interrupts wait no longer than that.

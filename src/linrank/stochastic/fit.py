@@ -17,10 +17,10 @@ from ..engines import Facts
 from ..solvers import Iteration, Status
 from .checkpoint import ANEW, Keeper
 from .descent import Descent
-from .measure import choose
+from .run import Made, Problem, Run, Watch, descend, hold_out
+from .scale_and_alpha import choose
 from .settings import Settings
 from .stream import Stream, fingerprint, no_queries
-from .training import Made, Problem, Run, Watch, descend, hold_out
 
 logger = logging.getLogger("linrank")
 

@@ -19,7 +19,7 @@ from .._typing import FloatArray, IntArray
 from ..data.labelled import LabelledRows
 from ..data.ordering import stable_order
 from ..kernels.random import GOLDEN, MIX_1, MIX_2, fill_units
-from .matrix import Rows, as_rows
+from .rows import Rows, as_rows
 
 #: Rows of open queries take no more memory than this, and a sample has room for so many rows before any is closed.
 MEMORY, FEWEST_ROWS = 16 << 20, 4

@@ -16,14 +16,14 @@ from ..data.labelled import LabelledRows
 from ..defaults import choose_alpha
 from ..solvers import Iteration, Status
 from .descent import Descent
-from .fresh import count_fresh, over_fresh
-from .held import Held
-from .matrix import as_rows
-from .measure import choose, columns_of
+from .fresh_draws import count_fresh, over_fresh
+from .held_out import Held
 from .reservoir import OpenQueries, keys_of
+from .rows import as_rows
+from .run import Problem, Run, Watch
+from .scale_and_alpha import choose, columns_of
 from .seeds import OTHER_STREAM, THIRD_STREAM
 from .settings import Settings
-from .training import Problem, Run, Watch
 
 UNBOUNDED = 2**62
 

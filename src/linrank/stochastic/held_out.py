@@ -12,9 +12,9 @@ from .._typing import FloatArray
 from ..data.labelled import LabelledRows
 from ..data.ranking_data import RankingData
 from ..kernels.random import fill_units
-from .matrix import Rows, as_rows
 from .reservoir import MEMORY, keys_of
-from .training import accuracy
+from .rows import Rows, as_rows
+from .run import accuracy
 
 #: The next score is due once so many times as many steps have been made: the checks neither crowd nor run out.
 LATER = 1.1

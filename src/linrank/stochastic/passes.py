@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from .._errors import DataError, ParameterError
 from ..data.labelled import LabelledRows
 from .checkpoint import ANEW, Keeper, Saved
-from .matrix import as_rows
 from .reservoir import MEMORY
+from .rows import as_rows
 from .stream import Chunks, Stream, fingerprint, numbered_chunks
 
 logger = logging.getLogger("linrank")

@@ -16,7 +16,7 @@ from ..engines._facts import RowWeights
 from ..engines.columns import measure_columns
 from ..engines.matrix import as_matrix
 from .draws import layout
-from .matrix import as_rows
+from .rows import as_rows
 
 #: Of more rows than four times this so many are measured: a deviation is then known to one per cent.
 SAMPLE_ROWS = 1 << 14

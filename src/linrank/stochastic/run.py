@@ -23,7 +23,7 @@ from ..penalties import Ridge
 from ..solvers import Iteration, Status
 from .descent import LARGEST_SCALE, SMALLEST_SCALE, Descent
 from .draws import Draws
-from .matrix import as_rows
+from .rows import as_rows
 from .settings import Settings
 
 #: How often the objective is shown and the held-out queries are scored, and how many times in a row those may fail to
