@@ -40,14 +40,17 @@ WAYS = {"fit": by_fit, "fit_stream": by_stream, "partial_fit": by_chunks}
 @pytest.mark.parametrize("way", WAYS)
 def test_early_stopping_ends_with_the_best_weights(problem, way):
     """Passive-aggressive steps of any length do not settle: sooner or later five checks in a row gain nothing."""
-    ranker = SGDRanker(rule="passive_aggressive", C=10.0, average=False, early_stopping=True, random_state=0,
-                       n_steps=2_000_000)  # fmt: skip
-    stopped = WAYS[way](ranker, problem)
-    assert stopped.status_ == "stopped"
-    assert stopped.n_iter_ < (2_000_000 if way == "fit" else 90_000)
-    last = WAYS[way](clone(ranker).set_params(early_stopping=False, n_steps=stopped.n_iter_), problem)
-    assert last.status_ == "finished"
-    assert stopped.score(*problem) > last.score(*problem)
+    gains = []
+    for seed in range(6):  # where they end is luck
+        ranker = SGDRanker(rule="passive_aggressive", C=10.0, average=False, early_stopping=True, random_state=seed,
+                           n_steps=400_000)  # fmt: skip
+        stopped = WAYS[way](ranker, problem)
+        assert stopped.status_ == "stopped"
+        assert stopped.n_iter_ < (400_000 if way == "fit" else 90_000)
+        last = WAYS[way](clone(ranker).set_params(early_stopping=False, n_steps=stopped.n_iter_), problem)
+        assert last.status_ == "finished"
+        gains.append(stopped.score(*problem) - last.score(*problem))
+    assert np.mean(gains) > 0
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])

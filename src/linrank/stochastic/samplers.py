@@ -18,8 +18,10 @@ from .draws import PROPOSALS, BalancedDraws, CheckedDraws, Draws, IndexedDraws, 
 
 #: Rejection sampling is refused where a pair would take more tries than this on average.
 MOST_TRIES = 10_000
-#: With fewer tries a pair than this the uniform sampler does without an index: building one takes longer.
+#: With fewer tries a pair than this the uniform sampler does without an index: building one takes longer,
 FEW_TRIES = 4.0
+#: but for so few rows: an index of them is ready sooner than as many pairs are drawn by trial.
+FEW_ROWS = 100_000
 
 
 class Sampler(ABC):
@@ -36,7 +38,7 @@ class Sampler(ABC):
 class Uniform(Sampler):
     """Pairs in proportion to c_ij: the objective of LinearRanker is what is descended.
 
-    Where two rows of a query mostly differ in y they are drawn by trial, which needs no index. Else the rows are
+    Many rows that mostly differ in y within their query are drawn by trial, which needs no index. Else the rows are
     ranked, by counting or hashing their labels, and the index is an alias table over the levels that have others below
     them: linear time and 20 bytes for each; row weights take 8 bytes a row more.
     """
@@ -45,7 +47,7 @@ class Uniform(Sampler):
 
     def over(self, rows: LabelledRows) -> Draws:
         """By trial or by an index, whichever is ready sooner."""
-        bare = _bare(rows) if rows.sample_weight is None else None
+        bare = _bare(rows) if rows.sample_weight is None and rows.n_rows > FEW_ROWS else None
         if bare is not None and bare.estimated_tries() <= FEW_TRIES:
             return bare
         return IndexedDraws(rows.ranked.preferences)
