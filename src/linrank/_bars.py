@@ -211,7 +211,7 @@ class Screen:
     def _is_due(self, bar: Bar) -> bool:
         """Whether it is time for a line of a stream that is no terminal: the longer the work takes, the fewer."""
         since = time.perf_counter() - self._said
-        return bar.seconds >= WHILE and since >= min(MOST_WHILE, max(WHILE, bar.seconds / 2))
+        return not bar.retires and bar.seconds >= WHILE and since >= min(MOST_WHILE, max(WHILE, bar.seconds / 2))
 
     def _write(self, text: str, painted: str, of: Bar | None = None) -> None:
         held = self._lock.acquire(timeout=1.0)
