@@ -235,6 +235,10 @@ class LocalEngine:
 
     def columns(self) -> Columns:
         """What is known of each column, rows counting by their weight."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> Columns:
         return measure_columns(self.matrix, self.data.sample_weight, self.over_rows)
 
 
