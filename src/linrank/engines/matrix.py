@@ -210,9 +210,11 @@ class SparseMatrix(Matrix):
 
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
         """Sum of v_i ((X_ij - mean_j) / unit_j)^2 over the block, its zeros included."""
-        total, seen = np.zeros(self.shape[1]), np.zeros(self.shape[1])
         first, last = self.rows(block)
-        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, mean, unit, first, last, total, seen)
+        table = np.zeros((self.shape[1], 4))
+        table[:, 0], table[:, 1] = mean, 1.0 / unit
+        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, first, last, table)
+        total, seen = table[:, 2], table[:, 3]
         rows = float(v[first:last].sum())
         zeros = np.where(rows - seen > 1e-12 * rows, rows - seen, 0.0)  # or the sums' rounding would count as zeros
         return total + zeros * np.square(mean / unit)
