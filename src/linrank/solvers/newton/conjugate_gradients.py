@@ -52,9 +52,7 @@ def conjugate_gradients(
     return Solved(best, limit, False)
 
 
-def _smoothed(
-    best: FloatArray, least: FloatArray, x: FloatArray, r: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _smoothed(best: FloatArray, least: FloatArray, x: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The point between two iterates whose residual is least, and that residual."""
     change = r - least
     size = float(change @ change)
