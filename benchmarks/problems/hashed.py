@@ -1,4 +1,4 @@
-"""Thirty fields of one value each, hashed into 2^18 columns: what an advertiser has. Queries of 20. Made from a seed."""
+"""Thirty fields of one value each, hashed into 2^18 columns: as for advertisements. Queries of 20. From a seed."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Spent:
 
 @contextmanager
 def watched() -> Iterator[Spent]:
-    """Where a fit's time goes: products by X or its float32 copy, and the loss with its Hessian products' inner part."""
+    """Where a fit's time goes: products with X or its float32 copy, and the loss with its curvature."""
     spent, undo = Spent(), []
 
     def product(original: Any) -> Any:

@@ -1,5 +1,7 @@
 """Conjugate gradients: exact in d steps, residuals that never rise, and their end."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,7 +37,7 @@ def test_residuals_never_rise_and_are_those_of_the_answer(seed, d, preconditione
     x, products, good = conjugate_gradients(lambda p: H @ p, b, diagonal, lambda r: bool(seen.append(r)), d)
     assert (products, good) == (d, False)
     sizes = [np.linalg.norm(r) for r in (b, *seen)]
-    assert all(later <= earlier * (1 + 1e-12) for earlier, later in zip(sizes, sizes[1:], strict=False))
+    assert all(later <= earlier * (1 + 1e-12) for earlier, later in itertools.pairwise(sizes))
     np.testing.assert_allclose(b - H @ x, seen[-1], atol=1e-9 * np.linalg.norm(b))
 
 

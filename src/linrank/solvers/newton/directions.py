@@ -138,7 +138,7 @@ class Directions:
         return Direction(-memory.precondition(point.gradient)), memory
 
     def _conjugate_gradients(self, point: Point, alone: bool, limit: float = math.inf) -> Solved:
-        """The direction after at most `limit` Hessian products; preconditioned where no Hessian will come after them."""
+        """The direction after at most `limit` Hessian products; preconditioned where no Hessian will come."""
         objective, b = point.objective, -point.gradient
         goal = TUNING.forcing * math.sqrt(float(b @ b))
         gap, enough = objective.penalty.conjugate, TUNING.enough * self.target
