@@ -198,5 +198,5 @@ def fresh(objective: Objective) -> Objective:
     """With an engine that has yet to measure its columns and copy X: a fit pays for both."""
     engine = objective.engine
     vars(engine).pop("_columns", None)
-    engine._float32 = None
+    engine._fast = None
     return Objective(engine, objective.loss, objective.penalty, objective.scale)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import DataError
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..data.device import on_host
 from ..data.missing import replace_missing
 from ..data.ranking_data import RankingData
@@ -182,6 +182,11 @@ class SparseMatrix(Matrix):
             return None
         indices = self.indices.astype(np.uint16) if self.shape[1] <= 1 << 16 else self.indices
         return SparseMatrix(data, indices, self.indptr, self.shape)
+
+    def take(self, rows: IntArray) -> SparseMatrix:
+        """Some of the rows."""
+        X = sp.csr_matrix((self.data, self.indices, self.indptr), shape=self.shape)[rows]
+        return SparseMatrix(X.data, X.indices, X.indptr, X.shape)
 
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
         """out[rows] = X[rows] w."""
