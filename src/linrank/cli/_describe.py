@@ -71,9 +71,9 @@ class DataFacts:
         return [*found, ("memory", self._memory())]
 
     def _memory(self) -> str:
-        so_far = "" if self.bytes_at_peak is None else f", {size(self.bytes_at_peak)} at the peak of reading"
-        total = self.bytes_of_features + self.bytes_of_training
-        return f"{size(self.bytes_of_features)} of features{so_far}; training takes up to {size(total)}"
+        so_far = "" if self.bytes_at_peak is None else f"{size(self.bytes_at_peak)} at the peak so far, "
+        features, more = size(self.bytes_of_features), size(self.bytes_of_training)
+        return f"{so_far}{features} of it features; training takes up to {more} beside them"
 
     def _levels(self) -> str:
         if self.levels is None:

@@ -16,9 +16,7 @@ LARGEST_SAMPLE = 64e6
 def peak_bytes() -> int | None:
     """The most memory that this process has held so far; None where the system does not tell."""
     try:
-        with open(
-            "/proc/self/status", encoding="ascii"
-        ) as status:  # of this program alone: getrusage knows its parent's
+        with open("/proc/self/status", encoding="ascii") as status:  # getrusage would count what was before `exec`
             for line in status:
                 if line.startswith("VmHWM:"):
                     return 1024 * int(line.split()[1])
