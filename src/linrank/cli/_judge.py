@@ -16,7 +16,7 @@ from ..data.ranking_data import check_preferences
 from ..io import Dataset
 from ..metrics import Metric, parse
 from ..metrics._families import FAMILIES
-from ..metrics._names import OVER_PREFERENCES
+from ..metrics._names import OVER_PREFERENCES, WITH_TIES
 from ..metrics._pairs import TIE_VALUE
 from ..metrics._rows import are_grades
 from ._files import Loaded, read_chunks
@@ -164,7 +164,7 @@ def checked(names: Iterable[str], judging: Judging) -> list[Metric]:
     """Metrics by their names, with the options that they take; --ties that none takes, or that clash, are refused."""
     found = [metric(name, judging) for name in names]
     lists = {name for name, family in FAMILIES.items() if not family.pairwise}
-    for known, of_pairs in ((OVER_PREFERENCES, True), (lists, False)):
+    for known, of_pairs in ((WITH_TIES, True), (lists, False)):
         words = [word for word in judging.ties if (word in TIE_VALUE) == of_pairs]
         if len(words) > 1:
             raise click.UsageError(f"--ties {words[0]} and --ties {words[1]} contradict each other: leave one out.")
@@ -181,7 +181,7 @@ def metric(name: str, judging: Judging) -> Metric:
     if judging.threshold is not None and family.threshold:
         options["threshold"] = judging.threshold
     words = [word for word in judging.ties if (word in TIE_VALUE) == family.pairwise]
-    if words and (family.over_preferences or not family.pairwise):
+    if words and (family.ties or not family.pairwise):
         options["ties"] = words[0]
     return parse(found, **options)
 
