@@ -74,7 +74,7 @@ def test_pairs_of_several_queries_are_held_out_by_query():
     qid = np.arange(len(E)) % 6
     pairs = pairs[qid[pairs[:, 0]] == qid[pairs[:, 1]]]
     rows = LinearRankerCV()._labelled(E, None, qid, pairs=pairs)[0]
-    for train, test in split_pairs(3, rows):
+    for train, test in split_pairs(3, pairs, rows.grades.query, rows.grades.ids):
         assert not set(qid[pairs[train, 0]]) & set(qid[pairs[test, 0]])
     ranker = LinearRankerCV([0.1, 0.01], cv=QueryKFold(3)).fit(E, None, qid, pairs=pairs)
     assert ranker.cv_results_["scores"].shape == (2, 3)

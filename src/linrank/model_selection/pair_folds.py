@@ -99,15 +99,14 @@ def _components(pairs: FloatArray) -> NDArray[np.int64]:
     return np.unique(component[ends[:, 0]], return_inverse=True)[1]
 
 
-def split_pairs(cv: Any, rows: LabelledRows) -> list[Fold]:
-    """Numbers of training and test pairs of each fold.
+def split_pairs(cv: Any, pairs: FloatArray, query: NDArray[np.int64], ids: NDArray[Any]) -> list[Fold]:
+    """Numbers of training and test pairs of each fold; `query` is that of each row, by number, and `ids` their names.
 
     A number of folds deals the pairs out, those of one query together where there are several; a splitter gets the
     pairs as X and their queries as groups; an iterable names pairs by number.
     """
-    pairs = rows_of_pairs(rows.pairs, None, rows.n_rows)
-    query = rows.grades.query[pairs[:, 0].astype(np.int64)]
-    used = np.zeros(rows.grades.n_queries, dtype=bool)
+    query = query[pairs[:, 0].astype(np.int64)]
+    used = np.zeros(ids.size, dtype=bool)
     used[query] = True
     number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
     if number and cv >= 2 and used.sum() == 1:
@@ -115,12 +114,11 @@ def split_pairs(cv: Any, rows: LabelledRows) -> list[Fold]:
         cv = PairKFold(min(int(cv), max(2, len(np.unique(_meetings(pairs))))))
     if hasattr(cv, "split") and not isinstance(cv, str):
         cv = list(cv.split(pairs, None, query if used.sum() > 1 else None))
-    return folds_by(cv, query, rows.grades.ids, used, None)
+    return folds_by(cv, query, ids, used, None)
 
 
 def pair_folds(cv: Any, rows: LabelledRows) -> list[Halves]:
     """Training and test data of folds of pairs: all rows, with some of the pairs each."""
     pairs = rows_of_pairs(rows.pairs, None, rows.n_rows)
-    return kept_halves(
-        [(rows.with_pairs(pairs[train]), rows.with_pairs(pairs[test])) for train, test in split_pairs(cv, rows)]
-    )
+    folds = split_pairs(cv, pairs, rows.grades.query, rows.grades.ids)
+    return kept_halves([(rows.with_pairs(pairs[train]), rows.with_pairs(pairs[test])) for train, test in folds])
