@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._bars import size
 from .._errors import NoPairsError
 from ..data.missing import pieces
 from ..data.queries import encode_queries
 from ..data.ranking_data import make_preferences
 from ..io import Dataset
-from ._report import size
 
 FEW_LEVELS = 8  # are listed one by one
 #: Memory of training beside X, measured: bytes a row, and d-vectors; a dense X takes two d x d matrices for Hessians.

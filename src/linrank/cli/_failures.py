@@ -28,9 +28,10 @@ class Interrupted(click.ClickException):
 
 def guarded(run: Callable[[], Any], debug: bool) -> int:
     """Run a command line; returns its exit code."""
+    from .._bars import screen
     from .._files import watching
 
-    with watching() as replaced:
+    with watching() as replaced, screen.shown():
         return _guarded(run, debug, replaced)
 
 

@@ -66,28 +66,39 @@ class Loaded:
 
 
 def read_data(
-    path: str, reading: Reading, *, missing: str = "keep", like: Loaded | None = None, labelled: bool = False
+    path: str,
+    reading: Reading,
+    *,
+    missing: str = "keep",
+    labelled: bool = False,
+    names: list[str] | None = None,
+    n_features: int | None = None,
 ) -> Dataset:
-    """All of a file, with labels if need be; the features are those of the model `like`, by name where both have names.
+    """All of a file, with labels if need be, and with these features if any are told: by name where tables have names.
 
     The warning of missing queries comes last: where reading fails, the error stands alone.
     """
-    data = _read(path, reading, missing, like)
+    data = _read(path, reading, missing, names, n_features)
+    if n_features is not None and data.n_features != n_features:
+        raise DataError(f"{path} has {data.n_features} features, not {n_features}: --drop the others.")
     if labelled and data.y is None:
         raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
     _warn_of_no_queries(path, reading, _warned(), data)
     return data
 
 
-def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dataset:
+def _read(
+    path: str, reading: Reading, missing: str, names: list[str] | None = None, n_features: int | None = None
+) -> Dataset:
+    """All of a file; of a table the columns of these names, of SVMlight so many features, where that is told."""
     table = _is_table(path, reading)
-    features = like.names if table and like is not None else None
+    features = names if table else None
     query = reading.query if table else reading.query or None  # --query '' is for every format: all rows are one query
     options = ReadOptions(
         Columns(reading.label, query, reading.id, reading.weight, features, reading.drop),
         missing,
         np.float32 if reading.float32 else np.float64,
-        n_features=reading.n_features if like is None else like.n_features,
+        n_features=reading.n_features if n_features is None else n_features,
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
@@ -134,7 +145,7 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
         _warned().add(path)
     missing = "error" if like.fill is None else "keep"
     if _is_table(path, reading) or has_side_files(path):
-        data = _read(path, reading, missing, like)
+        data = _read(path, reading, missing, like.names, like.n_features)
         if data.n_features != like.n_features:
             raise DataError(
                 f"{path} has {data.n_features} features, but {like.path} has {like.n_features}: --drop the others, or "

@@ -6,21 +6,40 @@ from typing import Any
 
 import click
 
-from ._options import Judging, Reading, json_option, preferences_option, reading_options, ties_option
+from ._help import JUDGING, OUTPUT, command, in_group
+from ._options import (
+    Judging,
+    Reading,
+    json_option,
+    preferences_option,
+    preset_option,
+    quiet_option,
+    reading_options,
+    ties_option,
+)
 
 
-@click.command(short_help="Test whether one model is better than another.")
+@command(short_help="Test whether one model is better than another.")
 @click.argument("a")
 @click.argument("b")
 @click.argument("data")
-@click.option("-m", "--metric", default="ndcg@10", show_default=True, help="What to compare by.")
-@click.option("--preset", help="Judge as a tool does: trec, sklearn, xgboost, lightgbm, letor.")
+@in_group(
+    OUTPUT,
+    click.option("-m", "--metric", default="ndcg@10", show_default=True, metavar="NAME", help="What to compare by."),
+)
+@json_option
+@quiet_option
+@preset_option
 @ties_option
 @preferences_option
-@click.option("--resamples", default=10_000, show_default=True, help="Draws of the test and of the interval.")
-@click.option("--confidence", default=0.95, show_default=True, help="Level of the interval.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the draws.")
-@json_option
+@in_group(
+    JUDGING,
+    click.option(
+        "--resamples", default=10_000, show_default=True, metavar="N", help="Draws of the test and of the interval."
+    ),
+    click.option("--confidence", default=0.95, show_default=True, metavar="SHARE", help="Level of the interval."),
+    click.option("--seed", default=0, show_default=True, metavar="N", help="Seed of the draws."),
+)
 @reading_options
 def compare(
     a: str,

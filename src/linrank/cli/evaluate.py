@@ -6,20 +6,33 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._options import Judging, Reading, json_option, judging_options, preferences_option, reading_options
+from ._help import OUTPUT, command, in_group
+from ._options import (
+    Judging,
+    Reading,
+    json_option,
+    judging_options,
+    preferences_option,
+    quiet_option,
+    reading_options,
+)
 
 if TYPE_CHECKING:
     from ..metrics import Metric
     from ._judge import Scored
 
 
-@click.command()
+@command()
 @click.argument("model")
 @click.argument("data")
 @judging_options
 @preferences_option
-@click.option("--per-query", metavar="FILE", help="Write each query's values to a CSV file; - is standard output.")
+@in_group(
+    OUTPUT,
+    click.option("--per-query", metavar="FILE", help="Write each query's values to a CSV file; - is standard output."),
+)
 @json_option
+@quiet_option
 @reading_options
 def evaluate(
     model: str,

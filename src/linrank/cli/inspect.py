@@ -6,13 +6,20 @@ from typing import Any
 
 import click
 
-from ._options import Reading, json_option, reading_options
+from ._help import OUTPUT, command, in_group
+from ._options import Reading, json_option, quiet_option, reading_options
 
 
-@click.command()
+@command()
 @click.argument("file")
-@click.option("--top", default=20, show_default=True, type=click.IntRange(0), help="How many weights to show.")
+@in_group(
+    OUTPUT,
+    click.option(
+        "--top", default=20, show_default=True, type=click.IntRange(0), metavar="N", help="How many weights to show."
+    ),
+)
 @json_option
+@quiet_option
 @reading_options
 def inspect(file: str, top: int, as_json: bool, reading: Reading) -> None:
     """Show what a file holds: data or a model.
