@@ -74,15 +74,19 @@ class Judged:
     metrics: list[Metric]
     values: dict[str, float]
     compared: Compared | None  # None: no metric asks
+    n_pairs: int | None = None  # explicit ones, where the labels play no part
 
     def facts(self) -> dict[str, Any]:
         """For programs."""
         rows = {"rows": self.scored.y.size, "queries": self.scored.n_queries}
+        if self.n_pairs is not None:
+            return {"rows": self.scored.y.size, "pairs": self.n_pairs, "metrics": self.values}
         return {**rows, "preferences": self.compared and self.compared.plain(), "metrics": self.values}
 
     def title(self, path: str) -> str:
         """What was judged."""
-        return f"{path}: {self.scored.y.size:,} rows, {self.scored.n_queries:,} queries"
+        what = f"{self.scored.n_queries:,} queries" if self.n_pairs is None else f"{self.n_pairs:,} pairs"
+        return f"{path}: {self.scored.y.size:,} rows, {what}"
 
     def lines(self) -> list[tuple[str, str]]:
         """For people."""
