@@ -63,6 +63,7 @@ def test_comes_back_to_the_last_bit(problem, estimator, tmp_path):
     for name, value in saved.get_params().items():
         np.testing.assert_array_equal(getattr(loaded, name), value)
     lost = {"history_", "cv_results_", "_solution", "_key", "_rows_seen", "_queries_without_pairs"}
+    lost |= {"_aside", "_pending", "_deviation"}
     assert set(vars(saved)) - set(vars(loaded)) <= lost
     for name in ("scale_", "objective_", "gap_", "n_iter_", "n_pairs_", "n_rows_", "n_queries_", "status_"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(saved, name), strict=True)

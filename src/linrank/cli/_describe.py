@@ -24,7 +24,7 @@ FEW_LEVELS = 8  # are listed one by one
 class DataFacts:
     """Counts of a file of data; `levels` maps each label to its rows, None where there are too many.
 
-    Pairs are None where a fit is to count them.
+    Pairs are None where a fit is to count them, or where there are no labels.
     """
 
     rows: int
@@ -57,7 +57,7 @@ class DataFacts:
             ("queries", f"{self.queries:,}, of {self.shortest_query:,} to {self.longest_query:,} rows "
                         f"(median {self.median_query:g})"),
             *([("without pairs", f"{self.queries_without_pairs:,}")] if counted else []),
-            ("levels", self._levels()),
+            ("levels", self._levels()) if self.n_levels else ("labels", "none"),
             *([("pairs", f"{self.pairs:,}")] if counted else []),
         ]  # fmt: skip
         if self.weighted:
@@ -87,9 +87,8 @@ def describe(data: Dataset, *, count_pairs: bool = True) -> DataFacts:
     m, d = data.X.shape
     query, ids = encode_queries(data.qid, m)
     sizes = np.bincount(query, minlength=ids.size)
-    y = np.zeros(m) if data.y is None else data.y
-    values, counts = np.unique(y, return_counts=True)
-    pairs, without_pairs = _pairs(data, ids.size) if count_pairs else (None, None)
+    values, counts = np.unique(np.empty(0) if data.y is None else data.y, return_counts=True)
+    pairs, without_pairs = _pairs(data, ids.size) if count_pairs and data.y is not None else (None, None)
     constant, missing = columns(data.X)
     names = data.feature_names or [str(j + 1) for j in range(d)]
     sparse = sp.issparse(data.X)
@@ -120,8 +119,6 @@ def describe(data: Dataset, *, count_pairs: bool = True) -> DataFacts:
 
 def _pairs(data: Dataset, n_queries: int) -> tuple[int, int]:
     """Pairs, and queries that have none."""
-    if data.y is None:
-        return 0, n_queries
     try:
         grades, _, p = make_preferences(data.n_rows, data.y, data.qid, data.sample_weight)
     except NoPairsError:

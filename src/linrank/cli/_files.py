@@ -107,7 +107,8 @@ def read_data(
         raise DataError(f"{path} has {data.n_features} features, not {n_features}: --drop the others.")
     if labelled and data.y is None:
         raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
-    _warn_of_no_queries(path, reading, _warned(), data)
+    if labelled or data.y is not None:  # explicit pairs alone are compared, and no others
+        _warn_of_no_queries(path, reading, _warned(), data)
     return data
 
 
@@ -115,7 +116,7 @@ def _read(
     path: str, reading: Reading, missing: str, names: list[str] | None = None, n_features: int | None = None
 ) -> Dataset:
     """All of a file; of a table the columns of these names, of SVMlight so many features, where that is told."""
-    table = _is_table(path, reading)
+    table = is_table(path, reading)
     features = names if table else None
     query = reading.query if table else reading.query or None  # --query '' is for every format: all rows are one query
     options = ReadOptions(
@@ -130,7 +131,8 @@ def _read(
     return read_file(path, reading.format, options)
 
 
-def _is_table(path: str, reading: Reading) -> bool:
+def is_table(path: str, reading: Reading) -> bool:
+    """Whether a file has columns with names."""
     return FORMATS[reading.format or format_of(path)].table
 
 
@@ -172,7 +174,7 @@ def read_chunks(path: str, reading: Reading, like: Loaded | None, *, by_query: b
         yield from _freely(path, reading, like)
         return
     missing = "error" if like.fill is None else "keep"
-    if _is_table(path, reading) or has_side_files(path):
+    if is_table(path, reading) or has_side_files(path):
         data = _read(path, reading, missing, like.names, like.n_features)
         if data.n_features != like.n_features:
             raise DataError(
@@ -187,7 +189,7 @@ def read_chunks(path: str, reading: Reading, like: Loaded | None, *, by_query: b
 
 def _freely(path: str, reading: Reading, like: Loaded | None) -> Iterator[Dataset]:
     """A file in chunks, with the features that it has; where weights were set by hand, at least with theirs."""
-    if _is_table(path, reading) or has_side_files(path):
+    if is_table(path, reading) or has_side_files(path):
         data = _read(path, reading, "keep" if like is None else "error", None if like is None else like.names)
         yield data
         _warn_of_no_queries(path, reading, _warned(), data)
@@ -206,7 +208,7 @@ def _freely(path: str, reading: Reading, like: Loaded | None) -> Iterator[Datase
 
 def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:
     """An SVMlight file in chunks."""
-    if _is_table(path, reading):
+    if is_table(path, reading):
         raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
     if path != "-":
         open(path, "rb").close()  # a file that does not exist is refused here, before its features are counted

@@ -17,7 +17,7 @@ from ..data.ranking_data import check_preferences
 from ..io import Dataset
 from ..metrics import Metric, parse
 from ..metrics._families import FAMILIES
-from ..metrics._names import OVER_PREFERENCES, each
+from ..metrics._names import OVER_PREFERENCES, WITH_TIES, each
 from ..metrics._pairs import TIE_VALUE
 from ..metrics._rows import are_grades
 from ..metrics._runs import of_run
@@ -80,15 +80,19 @@ class Judged:
     metrics: list[Metric]
     values: dict[str, float]
     compared: Compared | None  # None: no metric asks
+    n_pairs: int | None = None  # explicit ones, where the labels play no part
 
     def facts(self) -> dict[str, Any]:
         """For programs."""
         rows = {"rows": self.scored.y.size, "queries": self.scored.n_queries}
+        if self.n_pairs is not None:
+            return {"rows": self.scored.y.size, "pairs": self.n_pairs, "metrics": self.values}
         return {**rows, "preferences": self.compared and self.compared.plain(), "metrics": self.values}
 
     def title(self, path: str) -> str:
         """What was judged."""
-        return f"{path}: {self.scored.y.size:,} rows, {self.scored.n_queries:,} queries"
+        what = f"{self.scored.n_queries:,} queries" if self.n_pairs is None else f"{self.n_pairs:,} pairs"
+        return f"{path}: {self.scored.y.size:,} rows, {what}"
 
     def lines(self) -> list[tuple[str, str]]:
         """For people."""
@@ -214,7 +218,7 @@ def checked(names: Iterable[str], judging: Judging) -> list[Metric]:
     """Metrics by their names, with the options that they take; --ties that none takes, or that clash, are refused."""
     found = [metric(name, judging) for listed in names for name in each(listed)]
     lists = {name for name, family in FAMILIES.items() if not family.pairwise}
-    for known, of_pairs in ((OVER_PREFERENCES, True), (lists, False)):
+    for known, of_pairs in ((WITH_TIES, True), (lists, False)):
         words = [word for word in judging.ties if (word in TIE_VALUE) == of_pairs]
         if len(words) > 1:
             raise click.UsageError(f"--ties {words[0]} and --ties {words[1]} contradict each other: leave one out.")
@@ -231,7 +235,7 @@ def metric(name: str, judging: Judging) -> Metric:
     if judging.threshold is not None and family.threshold:
         options["threshold"] = judging.threshold
     words = [word for word in judging.ties if (word in TIE_VALUE) == family.pairwise]
-    if words and (family.over_preferences or not family.pairwise):
+    if words and (family.ties or not family.pairwise):
         options["ties"] = words[0]
     return parse(found, **options)
 

@@ -186,6 +186,17 @@ ties_option = in_group(
         "lists average, input, docid or threshold. May be given for both.  [default: half, average]",
     ),
 )  # fmt: skip
+
+
+def pairs_option(more: str) -> Decorator:
+    """--pairs."""
+    return click.option(
+        "--pairs", metavar="FILE",
+        help="Explicit preferences: winner, loser[, weight] in each line, by the id column of a table that has one, "
+        f"else by row, counted from 1. {more}",
+    )  # fmt: skip
+
+
 preferences_option = in_group(
     JUDGING,
     click.option(

@@ -26,5 +26,5 @@ def fit_by_validation(ranker: LinearRankerCV, train: Dataset, valid: Dataset) ->
     trained = replace(training, alpha=search.chosen(path, False)).fit(data)
     more = {**feature_names(train.X), "fill_": fill, "cv_results_": path.results}
     ranker._adopt(data, {**trained.attributes(), **more})
-    trained.warn(stacklevel=2)
+    trained.warn()
     return ranker

@@ -87,11 +87,12 @@ def _show_weights(out: Any, names: list[str], weights: Any, effect: Any, order: 
     from . import _report
 
     largest = np.abs(effect).max(initial=0.0) or 1.0
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for j in order:
         drawn = _report.bar(out, abs(effect[j]) / largest, "green" if effect[j] > 0 else "red")
-        rows.append((shortened(printable(names[j]), 24), f"{weights[j]:+.4g}", f"{effect[j]:+.4g}", drawn))
-    _report.show_table(out, ("feature", "weight", "times scale" if scaled else "weight", ""), rows)
+        numbers = [f"{weights[j]:+.4g}", *([f"{effect[j]:+.4g}"] if scaled else [])]
+        rows.append((shortened(printable(names[j]), 24), *numbers, drawn))
+    _report.show_table(out, ("feature", "weight", *(["times scale"] if scaled else []), ""), rows)
 
 
 def _fact(name: str, value: Any, model: Any) -> str:

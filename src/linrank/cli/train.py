@@ -23,6 +23,7 @@ from ._options import (
     gathered,
     json_option,
     judging_options,
+    pairs_option,
     reading_options,
     verbosity_options,
 )
@@ -135,8 +136,7 @@ source_options = gathered(
     Source,
     in_group(
         DATA,
-        click.option("--pairs", metavar="FILE", help="Explicit preferences: winner row, loser row[, weight] in each "
-                     "line, rows counted from 1. They add to those of the labels."),
+        pairs_option("They add to those of the labels."),
         click.option("--query-weights", metavar="FILE", help="A query's id and its weight a line; others weigh 1."),
     ),
     in_group(MODEL, click.option("--start", metavar="MODEL", help="Start from the weights of a model.")),

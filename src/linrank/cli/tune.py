@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._help import MODEL, OUTPUT, STOCHASTIC, command, in_group
-from ._options import Exact, Reading, Verbosity, exact_options, json_option, reading_options, verbosity_options
+from ._help import DATA, MODEL, OUTPUT, STOCHASTIC, command, in_group
+from ._options import (
+    Exact,
+    Reading,
+    Verbosity,
+    exact_options,
+    json_option,
+    pairs_option,
+    reading_options,
+    verbosity_options,
+)
 
 if TYPE_CHECKING:
     from ..io import Dataset
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
 @json_option
 @verbosity_options
 @reading_options
+@in_group(DATA, pairs_option("Without labels the folds are of pairs."))
 @in_group(
     MODEL,
     click.option(
@@ -59,6 +69,7 @@ def tune(
     output: str | None,
     alphas: str,
     valid: str | None,
+    pairs: str | None,
     cv: int | None,
     metric: str,
     one_standard_error: bool,
@@ -78,16 +89,20 @@ def tune(
       linrank tune train.txt -o model.json
       linrank tune train.txt --valid vali.txt -o model.json --metric ndcg@10
       linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --json
+      linrank tune items.parquet --pairs judged.csv --loss logistic
       linrank tune train.txt --solver sgd --rule pegasos,romma --C 1,0.1
     """  # fmt: skip
     from ._files import check_early
     from ._parameters import exact_parameters
     from ._trainer import read_training_data, write_model
 
-    check_early(output, data, valid, as_json=as_json)
+    check_early(output, data, valid, pairs, as_json=as_json)
     parameters = exact_parameters(exact)
     _check(exact.solver == "sgd", parameters, {"rule": rules, "C": Cs, "seed": seed}, one_standard_error, valid, cv)
-    rows = read_training_data(data, reading, parameters)
+    if pairs is not None and (valid is not None or exact.solver == "sgd"):
+        other = "--solver sgd" if valid is None else "--valid"
+        raise click.UsageError(f"--pairs and {other} do not go together here: leave one of them out.")
+    rows = read_training_data(data, reading, parameters, pairs is not None)
     about = {"data": data, "metric": metric, "model": output}
     if exact.solver == "sgd":
         from ._tune_sgd import tune_sgd
@@ -110,12 +125,21 @@ def tune(
         **parameters,
     )
     if valid is None:
-        ranker.fit(rows.X, rows.y, rows.qid, sample_weight=rows.sample_weight)
+        ranker.fit(rows.X, rows.y, rows.qid, sample_weight=rows.sample_weight, **_explicit(pairs, rows, data, reading))
     else:
         _fit_by_validation(ranker, rows, valid, reading)
     if output is not None:
         write_model(ranker, rows.feature_names, output)
     _tell_path(ranker, about | ({} if valid is None else {"valid": valid}), as_json)
+
+
+def _explicit(pairs: str | None, rows: Dataset, data: str, reading: Reading) -> dict[str, Any]:
+    """Explicit pairs, as `fit` takes them."""
+    if pairs is None:
+        return {}
+    from ._pairs import pairs_of
+
+    return {"pairs": pairs_of(pairs, rows, data, reading)}
 
 
 def _check(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
+from .._errors import ParameterError, warn_caller
 from .._text import printable, repeated
 from .._typing import FloatArray
 
@@ -83,10 +82,9 @@ class LinearFunction:
         if name in self.names:
             raise ParameterError(f"A feature is named {name!r}, which is needed for the offset: rename that feature.")
         if not defined:
-            warnings.warn(
+            warn_caller(
                 f"{target} has no place for an offset: it is the weight of a feature {name!r}, which you must define "
-                "there with the value 1 for every document.",
-                stacklevel=2,
+                "there with the value 1 for every document."
             )
         fill = None if self.fill is None else np.append(self.fill, 1.0)
         weights = np.append(self.weights, self.offset)
@@ -101,7 +99,7 @@ class LinearFunction:
         if matter.size:
             more = f" and {matter.size - SHOWN:,} more, in the model's fill" if matter.size > SHOWN else ""
             what = f"{target} takes a missing value for 0, but this ranker for the feature's mean"
-            warnings.warn(f"{what}: {cure} ({values}{more}).", stacklevel=2)
+            warn_caller(f"{what}: {cure} ({values}{more}).")
 
 
 def refuse_repeated(names: Sequence[str], what: str) -> None:

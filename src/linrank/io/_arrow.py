@@ -10,10 +10,10 @@ from typing import Any
 from .._errors import FileFormatError, LinrankError, ParameterError
 from .._files import PathLike
 from ..data.dataset import Dataset
+from ..data.frames import FrameTable
 from ._columns import dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of
-from .frames import FrameTable
 
 
 def pyarrow(*modules: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from .._text import repeated
 from .._typing import FloatArray
 from ..data.checks import check_choice
 from ..data.dataset import Comments, Dataset
+from ..data.frames import infinite_in, missing_in, part_names
 from ..data.missing import learn_missing
 from ._runs import looks_like_queries
 
@@ -113,20 +114,34 @@ class Table(Protocol):
     def texts(self, name: str) -> Iterable[str]:
         """A column as strings."""
 
+    def list_columns(self) -> list[str]:
+        """Columns that hold lists of numbers, as embeddings are kept."""
+
+    def vectors(self, name: str) -> NDArray[Any]:
+        """Such a column as a matrix; lists of different lengths are a DataError."""
+
 
 def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
     """The table as ranking data."""
     check_choice("missing", missing, MISSING)
     kind = check_dtype(dtype)
-    roles, features, words = columns.assign(table.names)
+    lists = table.list_columns()
+    roles, given, words = replace(columns, features=_columns_of(columns.features, lists, table)).assign(table.names)
     if table.n_rows == 0:
         raise DataError("The table has no row: there is nothing to rank.")
+    unknown = columns.query is None and "query" not in roles and columns.features is None
+    vectors = {name: table.vectors(name) for name in given if name in lists}
+    features = [part for name in given for part in part_names(name, vectors)]
     X = np.empty((table.n_rows, len(features)), dtype=kind)
-    unknown = columns.query is None and "query" not in roles
-    for j, name in enumerate(features):
-        numbers = _feature(table, name, maybe_query=unknown and columns.features is None)
+    j = 0
+    for name in given:
+        numbers = vectors.pop(name) if name in vectors else _feature(table, name, maybe_query=unknown)[:, None]
         with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused below
-            X[:, j] = numbers
+            X[:, j : j + numbers.shape[1]] = numbers
+        j += numbers.shape[1]
+    if columns.features is not None and features != list(columns.features) and set(columns.features) <= set(features):
+        X = X[:, [features.index(name) for name in columns.features]]  # as named: parts of lists in another order
+        features = list(columns.features)
     _refuse_infinity(X, features)
     return Dataset(
         X=_without_missing(X, features, missing),
@@ -137,6 +152,14 @@ def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> D
         feature_names=features,
         description=words,
     )
+
+
+def _columns_of(features: Sequence[str] | None, lists: list[str], table: Table) -> Sequence[str] | None:
+    """The columns that hold these features: a part of a list, "e_3", is in the column "e"."""
+    if features is None or not lists:
+        return features
+    owner = {part: name for name in lists for part in (name, *part_names(name, {name: table.vectors(name)}))}
+    return list(dict.fromkeys(name if name in table.names else owner.get(name, name) for name in features))
 
 
 def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
@@ -189,8 +212,7 @@ def _refuse_infinity(X: NDArray[Any], names: list[str]) -> None:
     for j, name in enumerate(names):
         infinite = np.isinf(X[:, j])
         if infinite.any():
-            row = np.flatnonzero(infinite)[0] + 1
-            raise DataError(f"Column {name!r} is infinite (in {X.dtype}) in row {row}: drop the row or cap the value.")
+            raise DataError(infinite_in(name, int(np.flatnonzero(infinite)[0]), str(X.dtype)))
 
 
 def _without_missing(X: NDArray[Any], names: list[str], missing: str) -> Any:
@@ -199,10 +221,7 @@ def _without_missing(X: NDArray[Any], names: list[str], missing: str) -> Any:
     if missing == "error":
         row, column = np.nonzero(np.isnan(X))
         if row.size:
-            raise DataError(
-                f"Column {names[column[0]]!r} is missing in row {row[0] + 1} (of {row.size} missing values): "
-                "missing='zero' or 'mean' fills it in."
-            )
+            raise DataError(missing_in(names[column[0]], int(row[0]), row.size))
         return X
     return learn_missing(X, missing)[0]
 

@@ -91,6 +91,14 @@ class CsvTable:
         """A column as it stands there."""
         return self._columns[name]
 
+    def list_columns(self) -> list[str]:
+        """None: a cell of text holds one value."""
+        return []
+
+    def vectors(self, name: str) -> NDArray[Any]:
+        """A column of numbers as lists of one."""
+        return self.numbers(name)[:, None]
+
     def _error(self, line: int, expected: str) -> FileFormatError:
         return FileFormatError(f"{self._file}, line {line}: expected {expected}.", self._file, line, None, expected)
 

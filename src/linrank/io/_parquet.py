@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from .._errors import DataError, ParameterError
 from .._files import PathLike, replacing
 from ..data.dataset import Dataset
+from ..data.frames import FrameTable
 from ._arrow import arrow_errors, path_of, pyarrow, validate
 from ._columns import dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of
-from .frames import FrameTable
 from .write import checked
 
 ROLES = b"linrank"  # key of the metadata that says which column is what

@@ -16,6 +16,8 @@ from ._rows import Value
 
 #: Metrics that are taken over preferences, whichever these are.
 OVER_PREFERENCES = frozenset(name for name, family in FAMILIES.items() if family.over_preferences)
+#: Those of them that say what a pair of equal scores counts.
+WITH_TIES = frozenset(name for name, family in FAMILIES.items() if family.ties)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Metric:
         """The metric over these preferences (those of a model, say), unless its options name some or it takes none."""
         return replace(self, options={**self.options, "preferences": preferences}) if self.takes_preferences else self
 
-    def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Any) -> Value:
+    def __call__(self, y: ArrayLike | None, scores: ArrayLike, qid: ArrayLike | None = None, **options: Any) -> Value:
         """The metric's value; `options` are further keywords of its function."""
         return FAMILIES[self.family].function(y, scores, qid, **{**self.options, **options})
 

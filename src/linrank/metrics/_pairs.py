@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypedDict, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,21 +13,27 @@ from .._typing import FloatArray
 from .._work import Work
 from ..data.active import TINY, active_counts
 from ..data.checks import check_choice, check_weights
+from ..data.ordering import run_starts
 from ..data.queries import check_query_weight
 from ..data.ranking_data import QUERY_WEIGHTINGS, make_preferences
-from ..data.rankings import Preferences
+from ..data.rankings import Preferences, Rankings
 from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
+from ..losses.logistic import Logistic
 from ._families import pairwise
 from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
 
-__all__ = ["auc", "c_index", "kendall_tau", "pairwise_accuracy", "pairwise_error", "wmw"]
+if TYPE_CHECKING:
+    from ._names import Metric
+
+__all__ = ["auc", "c_index", "kendall_tau", "log_loss", "pairwise_accuracy", "pairwise_error", "wmw"]
 
 #: What a pair of equal scores counts.
 TIE_VALUE = {"half": 0.5, "correct": 1.0, "wrong": 0.0}
 #: Up to so many levels pairs are counted by a sweep over sorted scores with one counter per level.
 FEW_LEVELS = 32
+LOGISTIC = Logistic()
 VARIANTS = ("b", "a", "somers")
 
 
@@ -38,12 +45,13 @@ class PairOptions(TypedDict, total=False):
     sample_weight: ArrayLike | None
     query_weight: QueryWeight
     query_weighting: str
+    pairs: ArrayLike | None
     per_query: bool
 
 
-@pairwise(aliases=("accuracy",), over_preferences=True)
+@pairwise(aliases=("accuracy",), over_preferences=True, ties=True)
 def pairwise_accuracy(
-    y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
+    y: ArrayLike | None, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
     """Weighted share of the preferences that the scores order rightly; equal scores count one half.
 
@@ -54,9 +62,9 @@ def pairwise_accuracy(
     return wmw(y, scores, qid, **options)
 
 
-@pairwise(aliases=("error",), greater_is_better=False, over_preferences=True)
+@pairwise(aliases=("error",), greater_is_better=False, over_preferences=True, ties=True)
 def pairwise_error(
-    y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
+    y: ArrayLike | None, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
     """1 minus the pairwise accuracy: the share of preferences in the wrong order. Smaller is better.
 
@@ -66,9 +74,9 @@ def pairwise_error(
     return 1.0 - wmw(y, scores, qid, **options)
 
 
-@pairwise(over_preferences=True)
+@pairwise(over_preferences=True, ties=True)
 def wmw(
-    y: ArrayLike,
+    y: ArrayLike | None,
     scores: ArrayLike,
     qid: ArrayLike | None = None,
     *,
@@ -77,27 +85,92 @@ def wmw(
     sample_weight: ArrayLike | None = None,
     query_weight: QueryWeight = None,
     query_weighting: str = "pairs",
+    pairs: ArrayLike | None = None,
     per_query: bool = False,
 ) -> Value:
     """Wilcoxon-Mann-Whitney statistic over the preferences: the weighted share of pairs in the right order.
 
     A pair of equal scores counts one half (ties="half"), as right ("correct": the >= of RankNCG's equation (2)) or as
-    wrong ("wrong"). `preferences` and `query_weighting` are those of LinearRanker: pairs of all queries are pooled, or
-    every query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
+    wrong ("wrong"). `preferences`, `query_weighting` and `pairs`, (winner row, loser row[, weight]), are those of
+    LinearRanker: explicit pairs add to those of y, which may be None, and pairs of all queries are pooled, or every
+    query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
     """
     check_choice("ties", ties, tuple(TIE_VALUE))
-    check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
-    rows = check_rows(y, scores, qid)
-    u = 1.0 if query_weight is None else check_query_weight(query_weight, rows.query, rows.ids)
-    found = count_pairs(rows, y, qid, sample_weight, preferences)
-    values = share(found.right(TIE_VALUE[ties]), found.total)
-    if per_query or rows.cut is not None:
-        return over_queries("wmw", values, rows, None, per_query)
-    weight = u * (found.total if query_weighting == "pairs" else (found.total > 0))
-    if not 0 < weight.sum() < np.inf:  # this names what is missing
-        make_preferences(rows.y.size, y, qid, sample_weight, query_weight, None, preferences, query_weighting)
-    used = weight > 0
-    return float(np.average(values[used], weights=weight[used]))
+    rows = check_rows(_or_none(y, scores, pairs), scores, qid)
+    found = count_pairs(rows, y, qid, sample_weight, preferences, pairs)
+    given = Compared(y, qid, sample_weight, query_weight, pairs, preferences, query_weighting)
+    return given.mean("wmw", found.right(TIE_VALUE[ties]), found.total, rows, per_query)
+
+
+@pairwise(greater_is_better=False, over_preferences=True)
+def log_loss(
+    y: ArrayLike | None,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    preferences: Any = "full",
+    sample_weight: ArrayLike | None = None,
+    query_weight: QueryWeight = None,
+    query_weighting: str = "pairs",
+    pairs: ArrayLike | None = None,
+    per_query: bool = False,
+) -> Value:
+    """Mean of -log p(i over j) over the preferences, p = 1 / (1 + exp(-(s_i - s_j))). Smaller is better.
+
+    What `loss="logistic"` minimises beside its regulariser, and what judges `predict_pair`: log 2 = 0.693 where all
+    scores are equal. The keywords are those of `wmw`. To 3e-12, in O(m log m).
+    """
+    rows = check_rows(_or_none(y, scores, pairs), scores, qid)
+    total, loss = np.zeros((2, rows.n_queries))
+    try:
+        p = make_preferences(rows.scores.size, y, qid, sample_weight, None, pairs, preferences)[2]
+    except NoPairsError:
+        p = None
+    pooled = not per_query and query_weight is None and query_weighting == "pairs" and rows.cut is None
+    if p is not None and pooled:
+        return _mean_log_loss(rows.scores, p)
+    if p is not None:
+        query = rows.query[p.row[p.ranking_ptr[:-1]]]
+        starts = np.flatnonzero(run_starts(query))
+        by_query = replace(p, blocks=np.r_[starts, query.size])
+        for number, k in enumerate(query[starts]):
+            block = by_query.block(number)
+            total[k] = block.weight
+            loss[k] = total[k] * _mean_log_loss(rows.scores, block)
+    given = Compared(y, qid, sample_weight, query_weight, pairs, preferences, query_weighting)
+    return given.mean("log_loss", loss, total, rows, per_query)
+
+
+class Compared(NamedTuple):
+    """What a metric over preferences was asked for."""
+
+    y: ArrayLike | None
+    qid: ArrayLike | None
+    sample_weight: ArrayLike | None
+    query_weight: QueryWeight
+    pairs: ArrayLike | None
+    preferences: Any
+    query_weighting: str
+
+    def mean(self, name: str, sums: FloatArray, total: FloatArray, rows: Rows, per_query: bool) -> Value:
+        """Mean over preferences from sums of each query and the weight of its preferences; NoPairsError without any."""
+        check_choice("query_weighting", self.query_weighting, QUERY_WEIGHTINGS)
+        u = 1.0 if self.query_weight is None else check_query_weight(self.query_weight, rows.query, rows.ids)
+        values = share(sums, total)
+        if per_query or rows.cut is not None:
+            return over_queries(name, values, rows, None, per_query)
+        weight = u * (total if self.query_weighting == "pairs" else (total > 0))
+        if not 0 < weight.sum() < np.inf:  # this names what is missing
+            make_preferences(rows.scores.size, *self)
+        used = weight > 0
+        return float(np.average(values[used], weights=weight[used]))
+
+
+def _or_none(y: ArrayLike | None, scores: ArrayLike, pairs: ArrayLike | None) -> ArrayLike:
+    """Utilities as they are; where pairs are all there is, equal ones."""
+    if y is None and pairs is None:
+        raise DataError("There is nothing to judge by: give y, or pairs.")
+    return np.zeros(np.shape(scores)[:1]) if y is None else y
 
 
 @pairwise(threshold=True)
@@ -176,6 +249,19 @@ def c_index(
     return (1.0 + tau) / 2.0
 
 
+def value_over(metric: Metric, scores: FloatArray, preferences: Preferences) -> float:
+    """A metric over preferences that have been made already: accuracy, error or log loss."""
+    if metric.family == "log_loss":
+        return _mean_log_loss(scores, preferences)
+    accuracy = accuracy_of(scores, preferences, TIE_VALUE[metric.options.get("ties", "half")])
+    return accuracy if metric.greater_is_better else 1.0 - accuracy
+
+
+def _mean_log_loss(scores: FloatArray, rankings: Rankings) -> float:
+    """Mean of log(1 + exp(-(s_i - s_j))) over the pairs of rankings."""
+    return float(LOGISTIC.at(scores[rankings.row], rankings, Work()).sums.value) / rankings.weight
+
+
 def accuracy_of(scores: FloatArray, preferences: Preferences, tie: float = 0.5) -> float:
     """Pairwise accuracy over preferences that have been made already; a pair of equal scores counts `tie`."""
     wrong, wrong_or_equal = (_weight_below(scores, preferences, margin) for margin in (0.0, TINY))
@@ -196,17 +282,19 @@ class PairCounts(NamedTuple):
 
 def count_pairs(
     rows: Rows,
-    y: ArrayLike,
+    y: ArrayLike | None,
     qid: ArrayLike | None,
     sample_weight: ArrayLike | None = None,
     preferences: Any = "full",
+    pairs: ArrayLike | None = None,
 ) -> PairCounts:
     """Weigh the preferences of each query by their outcome; all 0 where there are none. O(m log m)."""
-    grades = rows.small_grades(FEW_LEVELS) if isinstance(preferences, str) and preferences == "full" else None
+    in_full = pairs is None and isinstance(preferences, str) and preferences == "full"
+    grades = rows.small_grades(FEW_LEVELS) if in_full else None
     if grades is not None:
         return _count_by_sweep(rows, grades[0], grades[1].size, sample_weight)
     try:
-        found, _, p = make_preferences(rows.scores.size, y, qid, sample_weight, None, None, preferences)
+        found, _, p = make_preferences(rows.scores.size, y, qid, sample_weight, None, pairs, preferences)
     except NoPairsError:
         return PairCounts(*np.zeros((3, rows.n_queries)))
     query = found.query[p.row[p.ranking_ptr[:-1]]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import DataError, ParameterError, UndefinedMetricWarning
+from .._errors import DataError, ParameterError, UndefinedMetricWarning, warn_caller
 from .._once import cached_property
 from .._typing import FloatArray
 from ..data.checks import check_utilities
@@ -99,7 +98,7 @@ def check_cut(k: Any, n_rows: int) -> int:
 def over_queries(metric: str, values: FloatArray, rows: Rows, query_weight: QueryWeight, per_query: bool) -> Value:
     """One value per query, or their weighted mean; NaN marks queries that do not count."""
     if rows.cut is not None:
-        warnings.warn(f"The score is NaN: {rows.cut.sentence}", UndefinedMetricWarning, stacklevel=3)
+        warn_caller(f"The score is NaN: {rows.cut.sentence}", UndefinedMetricWarning)
         values = np.where(np.isin(np.arange(values.size), rows.cut.queries), np.nan, values)
         return values if per_query else float("nan")
     if per_query:
@@ -108,7 +107,7 @@ def over_queries(metric: str, values: FloatArray, rows: Rows, query_weight: Quer
     counts = ~np.isnan(values) & (u > 0)
     if not np.any(counts):
         text = f"{metric} is not defined for any query here (no relevant rows, or none but those): the mean is NaN."
-        warnings.warn(text, UndefinedMetricWarning, stacklevel=3)
+        warn_caller(text, UndefinedMetricWarning)
         return float("nan")
     return float(np.average(values[counts], weights=u[counts]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
-from .._errors import DataError, NoPairsError, UndefinedMetricWarning
+from .._errors import DataError, NoPairsError, UndefinedMetricWarning, warn_caller
 from .._typing import FloatArray
 from ..data.labels import are_labels, split_labels
 from ._names import Metric, parse
@@ -37,7 +36,7 @@ class Scorer:
         try:
             value = as_trained(self.metric, estimator)(y, scores, qid)
         except NoPairsError as error:
-            warnings.warn(f"{self.metric.name} is NaN: {error}", UndefinedMetricWarning, stacklevel=2)
+            warn_caller(f"{self.metric.name} is NaN: {error}", UndefinedMetricWarning)
             value = np.nan
         return self.metric.score(float(value))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,10 +11,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored
+from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored, warn_caller
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
+from ..data.frames import header_of
 from ..data.ranking_data import RankingData
 from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ..engines import Engine, Facts, open_engine
@@ -84,16 +84,15 @@ class Trained(NamedTuple):
             "n_queries_": self.facts.queries,
         }
 
-    def warn(self, stacklevel: int) -> None:
+    def warn(self) -> None:
         """Warn where the solver did not converge."""
         status = self.solution.status
         if status is Status.CONVERGED:
             return
         gap = "no certificate" if np.isnan(self.solution.gap) else f"a certified gap of {self.solution.gap:.2g}"
-        warnings.warn(
+        warn_caller(
             f"The solver ended as {status.value!r} after {self.solution.n_iter} iterations with {gap}. {status.advice}",
             ConvergenceWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -227,5 +226,5 @@ class _Named(BaseEstimator):
 def feature_names(X: Any) -> dict[str, Any]:
     """Number and, where X has them, names of the features, as scikit-learn's attributes."""
     named = _Named()
-    validate_data(named, X, skip_check_array=True)
+    validate_data(named, header_of(X), skip_check_array=True)
     return dict(vars(named))
