@@ -75,7 +75,13 @@ class Bar:
             (0, (note or amount,)),
             (0, ()),
         ):
-            line = "  ".join([self.what, *self._drawn(cells, mark), *(fact for fact in facts if fact)])
+            line = "  ".join(
+                [
+                    _shortened(self.what, max(20, width // 3)),
+                    *self._drawn(cells, mark),
+                    *(fact for fact in facts if fact),
+                ]
+            )
             if len(line) <= width:
                 return line
         return line[: max(0, width)]
@@ -117,6 +123,11 @@ class Bar:
         if self.seconds_left is not None or not share:
             return self.seconds_left
         return self.seconds * (1.0 - share) / share
+
+
+def _shortened(text: str, cells: int) -> str:
+    """The text without its middle, where it is long: a file's ending tells most."""
+    return text if len(text) <= cells else f"{text[: cells // 3]}...{text[len(text) + cells // 3 + 3 - cells :]}"
 
 
 class Screen:

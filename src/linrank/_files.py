@@ -42,7 +42,7 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
     temporary = target.with_name(f".{target.name[:32]}.{secrets.token_hex(8)}.part")
     try:
         with (
-            Bar(f"writing {os.fspath(path)}", unit="bytes") as bar,
+            Bar(f"writing {target.name}", unit="bytes") as bar,
             _open(temporary, path, old, new=True, bar=bar) as file,
         ):
             yield file

@@ -66,7 +66,7 @@ def compare(
     \b
       linrank compare new.json old.json test.txt
       linrank compare new.json old.json test.txt --metric map --json
-      linrank compare new.json weights_by_hand.json test.txt --metric wmw --ties correct
+      linrank compare new.json by_hand.json test.txt --metric wmw
       linrank compare run_a.txt run_b.txt qrels.txt --preset trec
     """
     from ..metrics import compare as compare_scores

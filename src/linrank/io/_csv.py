@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,7 +136,11 @@ def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
     known = {name: values for name, values in known.items() if values is not None}
     if len({*names, *known}) < len(names) + len(known):
         raise ParameterError(f"The features need different names, none of them {', '.join(known)}.")
-    with replacing(path) as file, packed(file, path) as out, Bar(f"writing {path}", data.n_rows, "rows") as bar:
+    with (
+        replacing(path) as file,
+        packed(file, path) as out,
+        Bar(f"writing {Path(path).name}", data.n_rows, "rows") as bar,
+    ):
         text = io.StringIO()
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
         writer.writerow([*known, *names])

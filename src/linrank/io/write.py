@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -53,7 +54,11 @@ def write_svmlight(
         Number the features from 0 and not from 1.
     """
     data = checked(X, y, qid, comments, sample_weight)
-    with replacing(path) as file, packed(file, path) as out, Bar(f"writing {path}", data.n_rows, "rows") as bar:
+    with (
+        replacing(path) as file,
+        packed(file, path) as out,
+        Bar(f"writing {Path(path).name}", data.n_rows, "rows") as bar,
+    ):
         for text in svmlight_text(data, zero_based):
             out.write(text)
             bar.advance(min(ROWS, data.n_rows - bar.done))
