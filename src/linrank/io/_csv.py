@@ -6,14 +6,12 @@ import csv
 import io
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._bars import Bar
 from .._errors import DataError, FileFormatError, ParameterError
 from .._files import PathLike, replacing
 from .._typing import FloatArray
@@ -21,7 +19,7 @@ from ..data.dataset import Dataset, utf8
 from ._columns import dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of, reading
-from .write import ROWS, packed, short, texts
+from .write import ROWS, packed, short, texts, writing
 
 #: Cells that are missing values, beside those that spell NaN.
 EMPTY = {"", "NA", "N/A", "null", "NULL", "None"}
@@ -136,11 +134,7 @@ def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
     known = {name: values for name, values in known.items() if values is not None}
     if len({*names, *known}) < len(names) + len(known):
         raise ParameterError(f"The features need different names, none of them {', '.join(known)}.")
-    with (
-        replacing(path) as file,
-        packed(file, path) as out,
-        Bar(f"writing {Path(path).name}", data.n_rows, "rows") as bar,
-    ):
+    with replacing(path) as file, packed(file, path) as out, writing(path, data) as bar:
         text = io.StringIO()
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
         writer.writerow([*known, *names])
