@@ -254,7 +254,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
 LEFT = (
     *("coef_", "alpha_", "scale_", "fill_", "objective_", "gap_", "status_", "n_iter_", "n_pairs_", "history_"),
     *("fitted_with_qid_", "n_features_in_", "feature_names_in_", "n_rows_", "n_queries_"),
-    *("_rows_seen", "_queries_without_pairs", "_aside"),
+    *("_rows_seen", "_queries_without_pairs", "_aside", "_deviation"),
 )
 
 

@@ -6,6 +6,7 @@ refused in a sentence that names the column and the cure. Narwhals is imported f
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import DataError
+from .._errors import DataError, LinrankError
 from .._text import repeated
 from .._typing import FloatArray
 
@@ -70,6 +71,16 @@ def check_frame(X: Any) -> Any:
         if name not in lists:
             table.refuse_other_than_numbers(name, LEAVE_OUT)
     return table.widened(lists) if lists else X
+
+
+def frame_of(columns: Mapping[str, Any]) -> Any:
+    """Columns as a dataframe of pandas or, where that is not installed, of polars."""
+    for library in ("pandas", "polars"):
+        try:
+            return importlib.import_module(library).DataFrame(dict(columns))
+        except ImportError:
+            continue
+    raise LinrankError("A dataframe needs pandas or polars: pip install pandas.")
 
 
 def drop_columns(X: Any, names: Sequence[str]) -> Any:

@@ -64,6 +64,28 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     _queries_without_pairs: int | None = None  # in training, where that was counted
     _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
 
+    _deviation: FloatArray | None = None  # of the columns fitted to, where it was measured
+
+    @property
+    def intercept_(self) -> float:
+        """0: it would cancel in every comparison. Tools that explain linear models ask for it."""
+        check_is_fitted(self)
+        return 0.0
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """|weight| times the standard deviation of each column of the rows fitted to: its share in the scores' spread.
+
+        Known where `fit` measures the columns, as it does unless scale=False and alpha is a number.
+        """
+        check_is_fitted(self)
+        if self._deviation is None:
+            raise AttributeError(
+                "feature_importances_ needs the deviations of the columns, which this ranker does not know: fit it in "
+                "this process, with scale='auto' or True; or multiply abs(coef_) by X.std(axis=0)."
+            )
+        return np.abs(self.coef_) * self._deviation
+
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
         """Train."""

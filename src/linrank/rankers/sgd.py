@@ -130,6 +130,7 @@ class SGDRanker(LinearPredictor):
     n_pairs_ = Evaluated("n_pairs")
     history_ = Evaluated("history")
     _queries_without_pairs = Evaluated("queries_without_pairs")
+    _deviation = Evaluated("deviation")
     _stream: Stream | None = None
 
     def __init__(
@@ -352,7 +353,8 @@ class SGDRanker(LinearPredictor):
         if fitted is not None:
             Evaluated.later(self, fitted)
         else:
-            Evaluated.now(self, objective=np.nan, n_pairs=stream.n_pairs, history=[], queries_without_pairs=None)
+            counts: dict[str, Any] = {"n_pairs": stream.n_pairs, "queries_without_pairs": None}
+            Evaluated.now(self, objective=np.nan, history=[], deviation=None, **counts)
 
     def __getstate__(self) -> dict[str, Any]:
         """With an objective that had not been asked for: the rows that it depends on stay behind."""

@@ -18,13 +18,13 @@ from ..data.checks import check_number, check_own
 from ..data.frames import header_of
 from ..data.ranking_data import RankingData
 from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
-from ..engines import Engine, Facts, open_engine
+from ..engines import Columns, Engine, Facts, open_engine
 from ..engines.open import check_device
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..penalties import Ridge
 from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
-from ..solvers._base import checked
+from ..solvers._base import checked, plain_history
 from ..solvers.choose import choose
 
 
@@ -66,6 +66,7 @@ class Trained(NamedTuple):
     alpha: float
     solution: Solution
     key: Any = None
+    deviation: FloatArray | None = None  # of the columns, where it was measured
 
     def attributes(self) -> dict[str, Any]:
         """As fitted rankers have them."""
@@ -78,7 +79,8 @@ class Trained(NamedTuple):
             "gap_": self.solution.gap,
             "status_": str(self.solution.status),
             "n_iter_": self.solution.n_iter,
-            "history_": self.solution.history,
+            "history_": plain_history(self.solution.history),
+            "_deviation": self.deviation,
             "n_pairs_": self.facts.pairs,
             "n_rows_": self.facts.rows,
             "n_queries_": self.facts.queries,
@@ -154,7 +156,7 @@ class Training:
         """Train on data; `advise`: say so where the fit looks under-regularised."""
         engine = open_engine(data, self.n_jobs, self.device)
         with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(self.loss)) as progress:
-            scale, alpha = self.from_data(engine)
+            scale, alpha, columns = self.measured(engine)
             objective = Objective(engine, self.loss, Ridge(alpha), scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             key = self._key(engine) if self.warm_start else None
@@ -164,7 +166,7 @@ class Training:
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
-        return Trained(engine.facts, scale, alpha, solution, key)
+        return Trained(engine.facts, scale, alpha, solution, key, None if columns is None else columns.deviation)
 
     def path(self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None]) -> list[Trained]:
         """Fits for several alphas, each started from the one before; `done` is told of each."""
@@ -187,10 +189,14 @@ class Training:
 
     def from_data(self, engine: Engine) -> tuple[FloatArray | None, float]:
         """What the columns are divided by, and alpha."""
+        return self.measured(engine)[:2]
+
+    def measured(self, engine: Engine) -> tuple[FloatArray | None, float, Columns | None]:
+        """The same, and what was measured of the columns for it; None: nothing."""
         columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
         scale = None if columns is None else choose_scale(self.scale, columns)
         n_rows = engine.facts.row_weights.effective if isinstance(self.alpha, str) else 1.0
-        return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows)
+        return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows), columns
 
     def _solver(self, objective: Objective) -> Solver:
         """The solver given, or a new one by its name."""
