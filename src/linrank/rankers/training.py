@@ -18,7 +18,7 @@ from ..data.checks import check_number, check_own
 from ..data.frames import header_of
 from ..data.ranking_data import RankingData
 from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
-from ..engines import Columns, Engine, Facts, open_engine
+from ..engines import Engine, Facts, open_engine
 from ..engines.open import check_device
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
@@ -156,7 +156,8 @@ class Training:
         """Train on data; `advise`: say so where the fit looks under-regularised."""
         engine = open_engine(data, self.n_jobs, self.device)
         with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(self.loss)) as progress:
-            scale, alpha, columns = self.measured(engine)
+            scale, alpha = self.from_data(engine)
+            deviation = engine.columns().deviation if self.measures else None
             objective = Objective(engine, self.loss, Ridge(alpha), scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             key = self._key(engine) if self.warm_start else None
@@ -166,7 +167,7 @@ class Training:
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
-        return Trained(engine.facts, scale, alpha, solution, key, None if columns is None else columns.deviation)
+        return Trained(engine.facts, scale, alpha, solution, key, deviation=deviation)
 
     def path(self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None]) -> list[Trained]:
         """Fits for several alphas, each started from the one before; `done` is told of each."""
@@ -189,14 +190,15 @@ class Training:
 
     def from_data(self, engine: Engine) -> tuple[FloatArray | None, float]:
         """What the columns are divided by, and alpha."""
-        return self.measured(engine)[:2]
-
-    def measured(self, engine: Engine) -> tuple[FloatArray | None, float, Columns | None]:
-        """The same, and what was measured of the columns for it; None: nothing."""
-        columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
+        columns = engine.columns() if self.measures else None
         scale = None if columns is None else choose_scale(self.scale, columns)
         n_rows = engine.facts.row_weights.effective if isinstance(self.alpha, str) else 1.0
-        return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows), columns
+        return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows)
+
+    @property
+    def measures(self) -> bool:
+        """Whether a fit must know the columns."""
+        return bool(self.scale) or isinstance(self.alpha, str)
 
     def _solver(self, objective: Objective) -> Solver:
         """The solver given, or a new one by its name."""
