@@ -25,6 +25,7 @@ BAD = {
     "infinite": ([1.0, np.inf, 2.0, 3.0], r"Column 'bad' is infinite.*row 2"),
     "short lists": ([[1.0, 2.0], [1.0], [1.0, 2.0], [1.0, 2.0]], r"Column 'bad' holds lists of 2 and, in row 2, of 1"),
     "texts in lists": ([["a"]] * 4, r"Column 'bad' holds lists of something else than numbers"),
+    "missing in a list": ([[1.0, 2.0], [1.0, None]] * 2, r"Column 'bad_2' is missing in row 2"),
     "missing list": ([[1.0], None, [1.0], [1.0]], r"Column 'bad' is missing in row 2"),
 }
 

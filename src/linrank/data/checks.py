@@ -99,16 +99,16 @@ def _as_array(X: Any, allow_nan: bool) -> Any:
             X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
         )
     except (ValueError, OverflowError) as error:
-        raise DataError(_explained(X, error)) from None
+        raise DataError(_explained(given, error)) from None
     except TypeError as error:
-        if not is_frame(X):
+        if not is_frame(given):
             raise
-        raise DataError(_explained(X, error)) from None
+        raise DataError(_explained(given, error)) from None
 
 
 def _explained(X: Any, error: Exception) -> str:
     """Why X cannot be used, and where it first cannot: scikit-learn's own words where these are all there is to say."""
-    found = describe_missing(X) if is_frame(X) else None
+    found = describe_missing(X) if is_frame(X) or isinstance(X, WideRows) else None
     if found is not None:
         return found
     first = str(error).partition("\n")[0]

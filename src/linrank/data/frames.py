@@ -66,6 +66,8 @@ def check_frame(X: Any) -> Any:
     if not is_frame(X):
         return X
     table = FrameTable(X)
+    if not table.columns:
+        raise DataError("X has no column: give at least one feature.")
     lists = [name for name in table.columns if table.is_list(name)]
     for name in table.columns:
         if name not in lists:
@@ -112,9 +114,10 @@ def part_names(name: str, lists: Mapping[str, NDArray[Any]]) -> list[str]:
 
 def describe_missing(X: Any) -> str | None:
     """The first column of a frame with a value that is missing or infinite, said in words; None if all are numbers."""
-    for name in FrameTable(X).columns:
+    table = FrameTable(header_of(X))
+    for j, name in enumerate(table.columns):
         try:
-            numbers = FrameTable(X).numbers(name)
+            numbers = X.values[:, j] if isinstance(X, WideRows) else table.numbers(name)
         except DataError as error:
             return str(error)
         except (ValueError, TypeError) as error:
@@ -199,7 +202,10 @@ class FrameTable:
         self.refuse_other_than_numbers(name, f"drop={[name]!r}")
         if self.is_list(name):
             raise DataError(f"Column {name!r} holds lists, not numbers: drop={[name]!r}, or {ENCODE}.")
-        return np.asarray(series.to_numpy(), dtype=np.float64)
+        values = np.asarray(series.to_numpy())
+        if values.dtype.kind == "c":
+            raise DataError(f"Column {name!r} holds complex numbers: give real ones.")
+        return values.astype(np.float64)
 
     def vectors(self, name: str) -> NDArray[Any]:
         """A column of lists of one length, as rows."""

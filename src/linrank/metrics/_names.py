@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError
 from ..data.labels import split_labels
-from . import _listwise, _pairs  # noqa: F401  (they fill the table)
+from . import _listwise, _log_loss, _pairs  # noqa: F401  (they fill the table)
 from ._families import FAMILIES, NAMES
 from ._rows import QueryValues, Value, check_rows
 
