@@ -14,7 +14,6 @@ from .._work import Work
 from ..data.ordering import run_starts
 from ..data.ranking_data import make_preferences
 from ..data.rankings import Preferences, Rankings
-from ..losses.logistic import Logistic
 from ._families import pairwise
 from ._pairs import TIE_VALUE, Compared, accuracy_of, or_none
 from ._rows import QueryWeight, Value, check_rows
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from ._names import Metric
 
 __all__ = ["log_loss"]
-
-LOGISTIC = Logistic()
 
 
 @pairwise(greater_is_better=False, over_preferences=True)
@@ -76,4 +73,6 @@ def value_over(metric: Metric, scores: FloatArray, preferences: Preferences) -> 
 
 def _mean_log_loss(scores: FloatArray, rankings: Rankings) -> float:
     """Mean of log(1 + exp(-(s_i - s_j))) over the pairs of rankings."""
-    return float(LOGISTIC.at(scores[rankings.row], rankings, Work()).sums.value) / rankings.weight
+    from ..losses.logistic import Logistic  # not at the top: other metrics need no loss
+
+    return float(Logistic().at(scores[rankings.row], rankings, Work()).sums.value) / rankings.weight

@@ -72,8 +72,8 @@ class Metric:
 class OwnMetric(Metric):
     """Somebody's own function (y, scores, qid) -> float; greater is better, unless it says otherwise."""
 
-    function: Callable[..., float] = field(default=lambda y, scores, qid: float("nan"))
-    greater: bool = True
+    function: Callable[..., float] = field(kw_only=True)
+    greater: bool = field(default=True, kw_only=True)
 
     @property
     def greater_is_better(self) -> bool:
