@@ -75,7 +75,13 @@ class Bar:
             (0, (note or amount,)),
             (0, ()),
         ):
-            line = "  ".join([self.what, *self._drawn(cells, mark), *(fact for fact in facts if fact)])
+            line = "  ".join(
+                [
+                    _shortened(self.what, max(20, width // 3)),
+                    *self._drawn(cells, mark),
+                    *(fact for fact in facts if fact),
+                ]
+            )
             if len(line) <= width:
                 return line
         return line[: max(0, width)]
@@ -117,6 +123,11 @@ class Bar:
         if self.seconds_left is not None or not share:
             return self.seconds_left
         return self.seconds * (1.0 - share) / share
+
+
+def _shortened(text: str, cells: int) -> str:
+    """The text without its middle, where it is long: a file's ending tells most."""
+    return text if len(text) <= cells else f"{text[: cells // 3]}...{text[len(text) + cells // 3 + 3 - cells :]}"
 
 
 class Screen:
@@ -211,7 +222,7 @@ class Screen:
     def _is_due(self, bar: Bar) -> bool:
         """Whether it is time for a line of a stream that is no terminal: the longer the work takes, the fewer."""
         since = time.perf_counter() - self._said
-        return bar.seconds >= WHILE and since >= min(MOST_WHILE, max(WHILE, bar.seconds / 2))
+        return not bar.retires and bar.seconds >= WHILE and since >= min(MOST_WHILE, max(WHILE, bar.seconds / 2))
 
     def _write(self, text: str, painted: str, of: Bar | None = None) -> None:
         held = self._lock.acquire(timeout=1.0)

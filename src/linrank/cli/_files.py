@@ -16,7 +16,7 @@ from .._errors import DataError, ParameterError
 from .._files import replacing
 from .._typing import FloatArray
 from ..engines.matrix import predict
-from ..io import Dataset, Model, has_side_files, iter_svmlight, read_model
+from ..io import Dataset, Model, count_features, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
 from ..io._options import ReadOptions
 from ..io._read import read_file
@@ -60,9 +60,33 @@ class Loaded:
         """The fitted ranker (or classifier), with the names of its features."""
         return self.model.ranker()
 
+    @property
+    def preferences(self) -> Any:
+        """Those that it was trained on."""
+        return self.model.parameters.get("preferences", "full")
+
+    @property
+    def why(self) -> str:
+        """Why these."""
+        return "the default" if self.model.by_hand else "as trained"
+
+    @property
+    def fitted_with_qid(self) -> bool:
+        """Whether it was trained with queries."""
+        return bool(self.model.training.get("fitted_with_qid"))
+
     def score(self, X: Any) -> FloatArray:
         """Scores of rows as a reader gives them: `predict` of a ranker, `decision_function` of a classifier."""
+        if self.model.by_hand and X.shape[1] > self.n_features:
+            X = X[:, : self.n_features]
         return predict(X, self.model.weights, self.model.fill, self.model.intercept)
+
+    def scores_of(self, chunk: Dataset, first: int) -> FloatArray:
+        """Scores of the rows of a chunk."""
+        return self.score(chunk.X)
+
+    def check_all_used(self, n_rows: int, data: str) -> None:
+        """A model scores any number of rows."""
 
 
 def read_data(
@@ -138,13 +162,17 @@ def _option_of_query() -> str:
     return next((parameter.opts[0] for parameter in parameters if parameter.name == "query"), "--query")
 
 
-def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = True) -> Iterator[Dataset]:
+def read_chunks(path: str, reading: Reading, like: Loaded | None, *, by_query: bool = True) -> Iterator[Dataset]:
     """A file in chunks, in bounded memory if it is SVMlight. A table is one chunk, and so is SVMlight with side files.
 
-    A warning of missing queries is given only if the command ranks or judges `by_query`.
+    The features are those of the model `like`, if there is one. A warning of missing queries is given only if the
+    command ranks or judges `by_query`.
     """
     if not by_query:
         _warned().add(path)
+    if like is None or like.model.by_hand:
+        yield from _freely(path, reading, like)
+        return
     missing = "error" if like.fill is None else "keep"
     if is_table(path, reading) or has_side_files(path):
         data = _read(path, reading, missing, like.names, like.n_features)
@@ -157,6 +185,25 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
         _warn_of_no_queries(path, reading, _warned(), data)
         return
     yield from stream(path, reading, like.n_features, missing)
+
+
+def _freely(path: str, reading: Reading, like: Loaded | None) -> Iterator[Dataset]:
+    """A file in chunks, with the features that it has; where weights were set by hand, at least with theirs."""
+    if is_table(path, reading) or has_side_files(path):
+        data = _read(path, reading, "keep" if like is None else "error", None if like is None else like.names)
+        yield data
+        _warn_of_no_queries(path, reading, _warned(), data)
+        return
+    if like is not None and like.names is not None:
+        raise DataError(
+            f"{like.path} names features, and those of {path} have numbers: name them by these, as in "
+            '{"1": 0.7, "46": 0.3}.'
+        )
+    n_features = reading.n_features
+    if like is not None and path != "-":
+        found = count_features(path, zero_based=reading.zero_based, on_error="skip", n_jobs=reading.jobs)
+        n_features = max(found, like.n_features, n_features or 0)
+    yield from stream(path, reading, n_features, "keep" if like is None else "error")
 
 
 def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:

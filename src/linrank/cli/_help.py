@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from ._words import speak_as
+
 #: Groups of options, in the order of help: a first use needs those at the top.
 OUTPUT, DATA, MODEL, JUDGING, SOLVER = "Output", "Data", "Model", "Judging", "Solver"
 STOCHASTIC, STREAM, PAPERS, OTHERS = "Stochastic descent", "Streams and checkpoints", "Papers' systems", "Help"
@@ -55,6 +57,7 @@ class Command(click.Command):
         """Run; on a terminal a line says so before anything is imported."""
         from .._bars import Bar, screen
 
+        speak_as(self)
         quiet = ctx.meta.get("linrank.quiet", False)
         with (
             screen.hidden() if quiet else nullcontext(),

@@ -41,7 +41,9 @@ class _Shown:
 
     def write(self, data: bytes) -> int:
         """Write the lines, each of them printable; tabs stay."""
+        screen.clear()
         text = data.decode("utf-8", "surrogateescape")
         lines = ("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
         self._out.write("\n".join(lines).encode())
+        self._out.flush()
         return len(data)

@@ -46,7 +46,10 @@ def evaluate(
     as_json: bool,
     reading: Reading,
 ) -> None:
-    """Judge a model by the labels of a file, or by explicit pairs of its rows.
+    """Judge a model, a file of scores or a TREC run by labels, or by explicit pairs.
+
+    MODEL is a model, weights by name in JSON ({"bm25": 0.7}), a file of scores in the order of the rows, one a line, or
+    a TREC run; DATA is a file with labels or, for a run, TREC's judgements (qrels), which are taken as trec_eval does.
 
     Without --metric: pairwise accuracy, and NDCG@10, MAP and MRR where labels are grades (whole numbers from 0 to 31),
     or Kendall's tau where they are not. Pairwise accuracy, error and wmw are taken over the preferences that the model
@@ -55,22 +58,23 @@ def evaluate(
 
     \b
       linrank evaluate model.json test.txt
-      linrank evaluate model.json test.txt -m ndcg@10 -m map --preset trec --json
-      linrank evaluate model.json test.txt -m ndcg@5 --per-query values.csv
-      linrank evaluate model.json test.txt -m wmw --preferences full
+      linrank evaluate model.json test.txt -m ndcg@1,3,5,map --preset trec --json
+      linrank evaluate scores.txt test.txt -m ndcg@5 --per-query values.csv
+      linrank evaluate run.txt qrels.txt --preset trec
       linrank evaluate model.json items.parquet --pairs judged.csv
     """
     from . import _judge, _report
-    from ._files import Loaded
+    from ._contestants import contestant
 
     if pairs is not None:
+        from ._files import Loaded
         from ._pairs import judge_pairs
 
         if preferences is not None or per_query is not None:
             raise click.UsageError("--pairs are judged as they are: leave out --preferences and --per-query.")
         judged = judge_pairs(Loaded.of(model), data, pairs, reading, judging)
     else:
-        judged = _judge.judge(Loaded.of(model), data, reading, judging, preferences)
+        judged = _judge.judge(contestant(model), data, reading, judging, preferences)
     if per_query is not None:
         _write_per_query(per_query, judged.metrics, judged.scored)
     if as_json:

@@ -199,9 +199,11 @@ def train(
     """
     import numpy as np
 
+    from .._bars import size
     from . import _report
     from ._files import Loaded, check_early
     from ._judge import OF_GRADES, checked
+    from ._memory import peak_bytes
     from ._paper import trainer_of
     from ._trainer import write_model
 
@@ -229,8 +231,10 @@ def train(
     trainer.drop_checkpoint()
     non_zero = int(np.count_nonzero(model.weights))
     report["model"] = {"path": output, "estimator": model.estimator, **model.training, "non_zero_weights": non_zero}
+    report["peak_bytes"] = peak = peak_bytes()
     if not as_json:
-        _report.show_facts(out, output, trainer.lines(ranker))
+        memory = [] if peak is None else [("peak memory", size(peak))]
+        _report.show_facts(out, output, [*trainer.lines(ranker), *memory])
     if valid is not None:
         report["validation"] = _validate(Loaded("the model", model), valid, reading, judging, None if as_json else out)
     if as_json:

@@ -6,12 +6,14 @@ import csv
 import io
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._bars import Bar
 from .._errors import DataError, FileFormatError, ParameterError
 from .._files import PathLike, replacing
 from .._typing import FloatArray
@@ -134,7 +136,11 @@ def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
     known = {name: values for name, values in known.items() if values is not None}
     if len({*names, *known}) < len(names) + len(known):
         raise ParameterError(f"The features need different names, none of them {', '.join(known)}.")
-    with replacing(path) as file, packed(file, path) as out:
+    with (
+        replacing(path) as file,
+        packed(file, path) as out,
+        Bar(f"writing {Path(path).name}", data.n_rows, "rows") as bar,
+    ):
         text = io.StringIO()
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
         writer.writerow([*known, *names])
@@ -148,6 +154,7 @@ def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
             out.write(utf8(text.getvalue(), "name, query id or comment"))
             text.seek(0)
             text.truncate()
+            bar.advance(part.n_rows)
 
 
 def _cells(part: Dataset, name: str) -> list[str]:

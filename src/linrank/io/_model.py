@@ -68,6 +68,8 @@ class Model:
     training : dict
         Facts: rows, queries, pairs, features, loss, alpha, objective, gap, iterations, status, fitted_with_qid, the
         version of linrank and the date (UTC). None where not known.
+    by_hand : bool
+        Whether somebody wrote the weights, as {"bm25": 0.7}: features that are not named weigh 0.
     """
 
     estimator: str
@@ -79,6 +81,7 @@ class Model:
     fill: FloatArray | None = None
     state: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
+    by_hand: bool = False
 
     @property
     def intercept(self) -> float | None:

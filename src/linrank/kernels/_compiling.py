@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from .._bars import Bar, is_live, screen
 logger = logging.getLogger("linrank")
 
 ONCE = "compiling once"
-TRIES = 5  # to enter a kernel into an index that other processes write as well
 
 
 class Compiled(event.Listener):
@@ -72,28 +72,48 @@ class Compiled(event.Listener):
 
 def _holds_kernels(folder: str) -> bool:
     try:
-        return any(name.endswith(".nbi") for name in os.listdir(folder))
+        return any(name.endswith(".nbc") for name in os.listdir(folder))
     except OSError:
         return False
 
 
 class SharedFile(IndexDataCacheFile):
-    """A kernel's file on disk that processes may write at once.
+    """A kernel's files on disk, which processes may write at once.
 
-    numba numbers the compiled forms of a kernel by its index, so that two processes that start together give the same
-    number to different forms, and a third one runs the wrong one. Here each form has a name of its own, written before
-    it is entered; an entry that another process wrote over is made again.
+    numba numbers the compiled forms of a kernel by an index, so that two processes that start together give the same
+    number to different forms, and a third one runs the wrong one. Here each form has a file of its own, named by what
+    it is a form of, and there is no index.
     """
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep a compiled form under its key."""
-        name = f"{self._index_name.removesuffix('.nbi')}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
-        self._save_data(name, data)
-        for _ in range(TRIES):
-            known = self._load_index()
-            if known.get(key) == name:
-                return
-            self._save_index({**known, key: name})
+        """Keep a compiled form under its key; forms of what the sources were before go."""
+        name = self._name(key)
+        self._save_data(name, (key, data))
+        now = name.rpartition("-")[0]
+        for other in os.listdir(self._cache_path):
+            if other.startswith(f"{self._base}.") and other.endswith((".nbc", ".nbi")) and not other.startswith(now):
+                with suppress(OSError):
+                    os.unlink(os.path.join(self._cache_path, other))
+
+    def load(self, key: Any) -> Any:
+        """The form kept under the key, or None."""
+        try:
+            known, data = self._load_data(self._name(key))
+        except (OSError, ValueError, TypeError):
+            return None
+        return data if known == key else None
+
+    @property
+    def _base(self) -> str:
+        return str(self._index_name.removesuffix(".nbi"))
+
+    def _name(self, key: Any) -> str:
+        """By the sources' state, then by the key."""
+        return f"{self._base}.{_digest((self._version, self._source_stamp), 8)}-{_digest(key, 16)}.nbc"
+
+
+def _digest(value: Any, size: int) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:size]
 
 
 def share(kernel: Any) -> None:

@@ -123,6 +123,13 @@ def compare(
     if rows_a.n_queries == 1:
         return _within_one_query(judge, rows_a, rows_b, confidence)
     a, b = (judge(y, rows.scores, qid, per_query=True) for rows in (rows_a, rows_b))
+    return compare_queries(judge, a, b, n_resamples, confidence, random_state)
+
+
+def compare_queries(
+    judge: Metric, a: FloatArray, b: FloatArray, n_resamples: int, confidence: float, random_state: Any
+) -> Comparison:
+    """Compare the values of a metric for the same queries."""
     defined = ~(np.isnan(a) | np.isnan(b))
     if defined.sum() < 2:
         raise DataError(f"{judge.name} is defined for {defined.sum()} queries only: two or more are needed to compare.")

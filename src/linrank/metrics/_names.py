@@ -109,6 +109,15 @@ def own_metric(function: Callable[..., float], greater_is_better: bool = True) -
     return OwnMetric(name, name, function=function, greater=bool(greater_is_better))
 
 
+def each(names: str) -> list[str]:
+    """The names in a list of them, cuts after one name being of that metric: "ndcg@1,3,5,map" names four."""
+    found: list[str] = []
+    for word in names.split(","):
+        family, cut, _ = found[-1].partition("@") if found else ("", "", "")
+        found.append(f"{family}@{word.strip()}" if cut and word.strip().isdigit() else word.strip())
+    return found
+
+
 def parse(name: str | Metric | Callable[..., float], preset: str | None = None, **options: Any) -> Metric:
     """Read a metric's name; `preset` and `options` are kept for its function (a preset does not touch pairs).
 

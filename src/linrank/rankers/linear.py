@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
+from .._errors import ParameterError
+from ..data.weights import Weights, named_weights
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
 from .predictor import LinearPredictor
@@ -137,6 +140,29 @@ class LinearRanker(LinearPredictor):
         self.verbose = verbose
         self.missing = missing
         self.device = device
+
+    @classmethod
+    def from_weights(cls, weights: Weights, **parameters: Any) -> Self:
+        """A ranker with weights set by hand, to be judged, compared and exported as a fitted one.
+
+        Parameters
+        ----------
+        weights : mapping or sequence of numbers
+            ``{"bm25": 0.7, "clicks": 0.3}`` by the names of columns, ``{1: 0.7, 46: 0.3}`` by the numbers of features
+            as SVMlight counts them (from 1; others weigh 0), or a weight for each column.
+        parameters
+            Of the ranker; missing="zero" lets NaN count 0.
+        """
+        ranker = cls(**parameters)
+        names, coef = named_weights(weights)
+        if ranker.missing not in ("error", "zero"):
+            raise ParameterError(f"missing={ranker.missing!r} needs rows to learn from: use 'zero' or 'error'.")
+        ranker.coef_, ranker.scale_, ranker.n_features_in_ = coef, np.ones(coef.size), coef.size
+        ranker.fill_ = np.zeros(coef.size) if ranker.missing == "zero" else None
+        ranker.objective_, ranker.gap_, ranker.fitted_with_qid_ = np.nan, np.nan, False
+        if names is not None:
+            ranker.feature_names_in_ = np.array(names, dtype=object)
+        return ranker
 
     @refuses
     def fit(
