@@ -239,9 +239,9 @@ class FrameTable:
         single = all(part.dtype == np.float32 for part in parts)
         kind = np.float32 if single else np.float64
         values = parts[0].astype(kind, copy=False) if len(parts) == 1 else np.hstack([p.astype(kind) for p in parts])
-        backend = self._nw.get_native_namespace(self._frame)
-        empty = {name: self._nw.new_series(name, [], self._nw.Float64, backend=backend) for name in names}
-        return WideRows(values, self._nw.to_native(self._nw.from_dict(empty)))
+        library = self._nw.get_native_namespace(self._frame)
+        frame = library.table if library.__name__ == "pyarrow" else library.DataFrame
+        return WideRows(values, frame({name: np.empty(0) for name in names}))
 
     def ids(self, name: str) -> NDArray[Any]:
         """A column of integers or strings."""

@@ -42,8 +42,8 @@ class QueryValues(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Numbers computed query by query keep the names."""
-        if return_scalar:
-            return array[()]
+        if return_scalar or np.ndim(array) == 0:
+            return np.asarray(array)[()]
         return QueryValues.of(array, self._names()) if array.shape == self.shape and array.dtype.kind == "f" else array
 
     def __getitem__(self, key: Any) -> Any:
