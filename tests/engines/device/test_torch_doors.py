@@ -84,8 +84,17 @@ def test_without_a_device_the_engine_is_where_x_lies(monkeypatch):
     asked = []
     monkeypatch.setattr(torch_device, "find_device", lambda name: asked.append(name) or torch.device("cpu"))
     monkeypatch.setattr("linrank.engines.torch.engine.find_device", torch_device.find_device)
-    assert isinstance(open_engine(RankingData(far(X), y, qid)), TorchEngine)
-    assert asked == ["cpu"]  # what the tensor says
+    data = RankingData(far(X), y, qid)
+    monkeypatch.setattr(FarTensor, "device", torch.device("cuda:1"), raising=False)
+    assert isinstance(open_engine(data), TorchEngine)
+    assert asked == ["cuda:1"]  # what the tensor says
+
+
+def test_without_a_device_features_elsewhere_are_refused():
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    with pytest.raises(DataError, match=r"X lies on the device 'cpu'.*X\.cpu\(\)") as error:  # it says it is far
+        LinearRanker().fit(far(X), y, qid)
+    assert str(error.value).count(":") == 1
 
 
 def test_tensors_in_this_process_are_arrays():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -17,25 +18,38 @@ from ..._typing import FloatArray
 from ..._work import Work
 from ...data.parts import draw
 from ...data.ranking_data import RankingData
-from ...losses import Loss, Sums
+from ...losses import Hinge, Loss, Sums
 from .._facts import Columns, Facts, without_rounding
 from ..local import LocalEngine
+from ..place import Torch
 from . import hessian, pairs
-from .device import check_memory, find_device
+from .device import bytes_of_data, bytes_of_loss, check_memory, find_device
 from .layout import Layout
 from .losses import on_device as loss_on_device
 from .matrix import DeviceMatrix
 from .matrix import on_device as matrix_on_device
 from .ops import Tensor, totals
 from .pairs import PairPoint
+from .point import DevicePoint
+
+
+#: Half a unit of a float32 number: how far rounding moves it, relative to its size.
+SINGLE = 2.0**-24
+#: What scores may be farther apart than w and the columns' ranges say: the rounding of many steps.
+SLACK = 1e-9
 
 
 @dataclass(frozen=True)
 class TorchScores:
-    """A score for each member, on the device of the engine that made it."""
+    """A score for each member, on the device of the engine that made it, and the w for which it is X w."""
 
     values: Tensor
+    w: FloatArray
     layout: Layout
+
+    def along(self, d: TorchScores, t: float) -> TorchScores:
+        """Those of w + t d."""
+        return TorchScores(self.values + t * d.values, self.w + t * d.w, self.layout)
 
 
 class TorchEngine:
@@ -45,23 +59,28 @@ class TorchEngine:
     ----------
     data : RankingData
         X may be a tensor that lies on the device.
-    device : str
-        "cuda", "cuda:1", ..., or "torch:cpu".
+    device : Torch or str
+        `Torch("cuda", scores="float32")`, or the name of a device: "cuda", "cuda:1", ..., "torch:cpu".
 
     One transfer an evaluation, with or without its gradient, one a Hessian product and one a Hessian; the logistic
-    losses read one number more an evaluation. What is said of X and of rankings lies on the device while the engine is
-    entered.
+    losses ask once for the ranges of the columns. What is said of X and of rankings lies on the device while the engine
+    is entered.
+
+    Scores in float32 are those in float64 less that of their ranking's first member, rounded when a loss is evaluated.
+    Products with X, sums, gradients and curvatures are float64 in either case. What rounding does to the value is told
+    as `Sums.error`, twice: once for the value, and once for the bound that its gradient gives.
     """
 
-    def __init__(self, data: RankingData, device: str = "cuda") -> None:
-        self.data, self.device = data, find_device(device)
+    def __init__(self, data: RankingData, device: Torch | str = "cuda") -> None:
+        place = Torch(device) if isinstance(device, str) else device
+        self.data, self.device, self.single = data, find_device(place.device), place.scores == "float32"
         self._layout: Layout | None = None
         self._matrix: DeviceMatrix | None = None
 
     def __enter__(self) -> TorchEngine:
         try:
             one_blas_thread.enter(self)  # samples work here
-            check_memory(self.data, self.device)
+            self._check_memory(Hinge())
             self._layout = Layout(self.data.preferences, self.data.n_rows, self.device)
             self._matrix = matrix_on_device(self.data.X, self.device)
         except BaseException:
@@ -74,6 +93,11 @@ class TorchEngine:
     ) -> None:
         self._layout = self._matrix = None
         one_blas_thread.leave(self)
+
+    def _check_memory(self, loss: Loss) -> None:
+        """Refuse to begin where a fit will not fit."""
+        data = 0 if self._matrix is not None else bytes_of_data(self.data, self.device)
+        check_memory(data + bytes_of_loss(self.data, loss_on_device(loss)), self.device)
 
     @property
     def layout(self) -> Layout:
@@ -115,11 +139,12 @@ class TorchEngine:
 
     def scores(self, w: FloatArray) -> TorchScores:
         """X w."""
-        return TorchScores(self.layout.members(self.matrix.dot(self.up(w))), self.layout)
+        values = self.layout.members(self.matrix.dot(self.up(w)))
+        return TorchScores(values, np.array(w, dtype=np.float64), self.layout)
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal: known without adding up."""
-        loss_on_device(loss)
+        self._check_memory(loss)
         return loss.at_zero(self.data.preferences, Work())
 
     def evaluate(
@@ -130,6 +155,22 @@ class TorchEngine:
             if not isinstance(handle, TorchScores) or handle.layout is not self.layout:
                 raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
         return TorchEvaluation(self, loss, s, d, t, gradient)
+
+    @cached_property
+    def _ranges(self) -> FloatArray:
+        """Of each column how far its values are apart, and the largest of them: asked for once."""
+        found: FloatArray = self.matrix.ranges().cpu().numpy()
+        return found
+
+    def width(self, s: TorchScores) -> float:
+        """How far apart two scores may be."""
+        apart, largest = self._ranges @ np.abs(s.w)
+        return float((1.0 + SLACK) * apart + SLACK * largest)
+
+    def rounded(self, s: TorchScores) -> Tensor:
+        """The scores at which losses are evaluated: only differences within a ranking count."""
+        values = s.values
+        return (values - values[self.layout.start]).to(torch.float32) if self.single else values
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """Some whole queries."""
@@ -186,27 +227,46 @@ class TorchEvaluation:
         self, engine: TorchEngine, loss: Loss, s: TorchScores, d: TorchScores | None, t: float, gradient: bool
     ) -> None:
         self.engine, self.loss, self.how = engine, loss, loss_on_device(loss)
-        self.scores = s if d is None else TorchScores(s.values + t * d.values, s.layout)
+        self.scores = s if d is None else s.along(d, t)
         self._gradient: FloatArray | None = None
-        weight = engine.data.preferences.total
         if engine.layout.n_members == 0:
             self.point, self.sums, self._gradient = None, Sums(), np.zeros(engine.facts.features)
             return
-        here = self.scores.values
-        by_pairs = pairs.fits(loss, engine.layout)
-        self.point = point = PairPoint(loss, engine.layout, here) if by_pairs else self.how.at(engine.layout, here)
-        size = point.gradient.abs() * here.abs()
-        slope = torch.zeros_like(here) if d is None else point.gradient * d.values
-        found = totals([*point.columns(), slope, size])
-        found = torch.cat([found, 0.0 * here.abs().max()[None]])  # NaN where a score is not finite
+        self.here = engine.rounded(self.scores)
+        self.point = point = self._at()
+        columns = [*point.columns(), *self._moves()]
+        step = torch.zeros_like(point.gradient) if d is None else d.values
+        columns += [point.gradient * step, point.gradient.abs() * self.scores.values.abs()]
+        found = torch.cat([totals(columns), 0.0 * self.here.abs().max()[None]])  # NaN where a score is not finite
         if gradient:
             found = torch.cat([found, engine.transpose_dot(point.gradient)])
         numbers = found.cpu().numpy()
         if gradient:
             numbers, self._gradient = numbers[: -engine.facts.features], numbers[-engine.facts.features :]
-        *own, along, large, nothing = numbers.tolist()
-        sums = point.sums(own, weight)
-        self.sums = sums._replace(value=sums.value + nothing, slope=along, size=large)
+        self.sums = self._told(numbers.tolist())
+
+    def _at(self) -> DevicePoint:
+        """The loss, by pairs or by sorting."""
+        layout, how = self.engine.layout, self.how
+        if pairs.fits(self.loss, layout):
+            return PairPoint(self.loss, layout, self.here.to(torch.float64))
+        return how.at(layout, self.here, self.engine.width(self.scores) if how.asks_width else math.inf)
+
+    def _moves(self) -> list[Tensor]:
+        """Vectors whose sums are those over pairs of c (r_i + r_j), and of at least half its square: r by rounding."""
+        if not self.engine.single:
+            return []
+        r = SINGLE * self.here.abs().to(torch.float64)
+        first = self.engine.layout.pair_weight * r
+        return [first, first * r]
+
+    def _told(self, numbers: list[float]) -> Sums:
+        """Sums from what came down."""
+        *own, along, large, nothing = numbers
+        moves, own = (own[-2:], own[:-2]) if self.engine.single else ([], own)
+        sums = self.point.sums(own, self.engine.data.preferences.total)
+        error = 2.0 * self.how.moved(sums.value, moves[0], 2.0 * moves[1]) if moves else 0.0
+        return sums._replace(value=sums.value + nothing, slope=along, size=large, error=sums.error + error)
 
     def gradient(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T g; a transfer where it did not come along."""
@@ -233,7 +293,7 @@ class TorchEvaluation:
             H = hessian.by_columns(engine.matrix, engine.layout, point.product, unit)
         else:
             place = engine.matrix, engine.layout, engine.data.preferences
-            H = hessian.by_batches(*place, self.scores.values, self.how.second, unit)
+            H = hessian.by_batches(*place, self.here.to(torch.float64), self.how.second, unit)
         answer: FloatArray = H.cpu().numpy()
         return answer
 
