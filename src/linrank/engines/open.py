@@ -53,5 +53,6 @@ def _torch_engine(place: Torch) -> Any:
     except ImportError as error:
         if (error.name or "").split(".")[0] != "torch":
             raise
-        raise ParameterError(f'device={place.device!r} needs torch: install "linrank[torch]", or leave it out.') from None
+        told = f'device={place.device!r} needs torch: install "linrank[torch]", or leave it out.'
+        raise ParameterError(told) from None
     return TorchEngine

@@ -16,6 +16,7 @@ from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ig
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
+from ..data.device import with_shape
 from ..data.ranking_data import RankingData
 from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ..engines import Engine, Facts, open_engine
@@ -237,5 +238,5 @@ class _Named(BaseEstimator):
 def feature_names(X: Any) -> dict[str, Any]:
     """Number and, where X has them, names of the features, as scikit-learn's attributes."""
     named = _Named()
-    validate_data(named, X, skip_check_array=True)
+    validate_data(named, with_shape(X), skip_check_array=True)
     return dict(vars(named))

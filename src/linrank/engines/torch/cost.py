@@ -31,5 +31,7 @@ def query_costs(data: RankingData) -> FloatArray:
         row_bytes = np.full(data.n_rows, 2.0 * X.shape[1] * X.itemsize)
     size = np.diff(p.ranking_ptr).astype(np.float64)
     query = data.query[p.row[p.ranking_ptr[:-1]]]
-    reading = np.bincount(data.query, row_bytes, data.n_queries)
-    return reading + np.bincount(query, size * np.minimum(PAIR_BYTES * size, MEMBER_BYTES), data.n_queries)
+    costs = np.zeros(data.n_queries)
+    costs += np.bincount(data.query, row_bytes, data.n_queries)
+    costs += np.bincount(query, size * np.minimum(PAIR_BYTES * size, MEMBER_BYTES), data.n_queries)
+    return costs
