@@ -1,8 +1,8 @@
 """What a GPU gains: tables 2 and 3 and figure 1 of P-SWX on the shapes of its table 1, measured beside estimated.
 
 Data are made up, of the papers' shapes. One core of this machine is measured in any case. What a GPU takes is
-estimated: launches and bytes are counted, operation by operation, on torch's CPU device. With a CUDA device fits on it are held
-against those on the core, and made twice: their bits must agree. Without one no speed-up is printed.
+estimated: launches and bytes are counted, operation by operation, on torch's CPU device. With a CUDA device fits on it
+are held against those on the core, and made twice: their bits must agree. Without one no speed-up is printed.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from linrank import LinearRanker, RankingData
 from linrank.engines import Torch
@@ -143,6 +144,22 @@ def test_an_evaluation_is_one_transfer(loss, scores, transfers):
             assert transfers == ["cpu"]
             point.hessian(None)
             assert transfers == ["cpu", "cpu"]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_scores_are_no_wider_than_is_said(sparse):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((200, 5)) * 10.0 ** rng.integers(-3, 4, 5) + rng.choice([0.0, 1e6], 5)
+        X[rng.random(X.shape) < 0.5] = 0.0
+        X = X.astype(np.float32) if seed % 2 else X
+        data = RankingData(sp.csr_array(X) if sparse else X, rng.integers(0, 4, 200), rng.integers(0, 4, 200))
+        for scores in ("float64", "float32"):
+            with TorchEngine(data, Torch("torch:cpu", scores)) as engine:
+                s = engine.scores(rng.standard_normal(5)).along(engine.scores(rng.standard_normal(5)), -0.3)
+                here = engine.rounded(s).to(torch.float64)
+                assert float(here.max() - here.min()) <= engine.width(s) or scores == "float32"
+                assert np.isfinite(engine.evaluate(LOSSES["logistic"], s).sums.value)
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])

@@ -29,8 +29,8 @@ from .matrix import DeviceMatrix
 from .matrix import on_device as matrix_on_device
 from .ops import Tensor
 
-#: What scores may be farther apart than w and the columns' ranges say: the rounding of many steps.
-SLACK = 1e-9
+#: What scores may be farther apart than w and the columns' ranges say, by rounding to float32 and by that of many steps.
+ROUNDED, DRIFT = 1e-6, 1e-9
 
 
 class TorchEngine:
@@ -146,7 +146,7 @@ class TorchEngine:
     def width(self, s: TorchScores) -> float:
         """How far apart two scores may be."""
         apart, largest = self._ranges @ np.abs(s.w)
-        return float((1.0 + SLACK) * apart + SLACK * largest)
+        return float((1.0 + ROUNDED) * apart + DRIFT * largest)
 
     def rounded(self, s: TorchScores) -> Tensor:
         """The scores at which losses are evaluated: only differences within a ranking count."""
