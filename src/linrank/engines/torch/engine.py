@@ -29,7 +29,7 @@ from .matrix import DeviceMatrix
 from .matrix import on_device as matrix_on_device
 from .ops import Tensor
 
-#: What scores may be farther apart than w and the columns' ranges say, by rounding to float32 and by that of many steps.
+#: What scores may be farther apart than w and the columns' ranges say: by rounding to float32, and of many steps.
 ROUNDED, DRIFT = 1e-6, 1e-9
 
 
