@@ -1,4 +1,4 @@
-"""Whole fits by the torch engine, on torch's CPU device, against the local engine's: do they end within their gaps?
+"""Whole fits by the torch engine, on torch's CPU device, against the local engine's: they end within their gaps.
 
 Scores in float64 and in float32. On the CPU device this says nothing of speed; the seconds are there to be seen.
 """

@@ -64,8 +64,8 @@ class LinearRanker(LinearPredictor):
         other values (of the rows fitted to) in its place.
     device : {"cuda", "cuda:1", ..., "torch:cpu"}, `linrank.engines.Torch`, list of them or None, default=None
         Where to train: on a torch device (``pip install "linrank[torch]"``), or on several, each with a share of the
-        queries; `Torch("cuda", scores="float32")` compares scores in float32. None: where X lies, which is this process but for a tensor on a device. It plays no part in `predict`
-        and is not saved. docs/gpu.md says when it pays.
+        queries; `Torch("cuda", scores="float32")` compares scores in float32. None: where X lies, which is this process
+        but for a tensor on a device. It plays no part in `predict` and is not saved. docs/gpu.md says when it pays.
 
     Attributes
     ----------
