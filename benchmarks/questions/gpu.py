@@ -62,8 +62,6 @@ LARGE = Shape("1e8 x 136, float32", 100_000_000, 136, 5, 833_333, math.nan)
 CARDS = {"A100": 1.2e12, "H100": 2.4e12}
 PAIRS = {"A100": {"logistic": 4.3e10, "other": 2.7e11}, "H100": {"logistic": 9.4e10, "other": 3.9e11}}
 LAUNCH, PAIR_LAUNCHES, TILE_WASTE = 4e-6, 15, 1.2
-#: Mean rows a query, those of the squares over those of the rows, where they are drawn; and where pairs end to pay.
-CROSSING = {"logistic": (560, 560), "other": (900, 3400)}
 #: Bytes that a radix sort of 8-byte keys and places moves for each: eight passes, each reads and writes both.
 SORT_BYTES = 8 * 32
 
@@ -109,12 +107,15 @@ def on_one_core(shape: Shape) -> dict[str, Any]:
 
 def estimated(shape: Shape) -> list[dict[str, Any]]:
     """Milliseconds of an evaluation with its gradient, on paper: X is read twice."""
+    from linrank.engines.torch.pairs import CROSSING
+
+    # Of a row's query: lengths are drawn, and the longer ones have more rows.
     size, length = 4 if "float32" in shape.name else 8, shape.rows / shape.queries + 1
     rows = []
     for loss in TRIED:
         kind = "logistic" if loss == "logistic" else "other"
         moved = counted(shape, loss)
-        by_pairs = length <= CROSSING[kind][shape.levels > 16]
+        by_pairs = length <= CROSSING[type(LOSSES[loss])][shape.levels > 16]
         row: dict[str, Any] = {"shape": shape.name, "loss": loss, "way": "pairs" if by_pairs else "sorting"}
         row |= {"launches": moved.launches, "bytes a row": moved.bytes}
         for card, bandwidth in CARDS.items():
@@ -147,15 +148,13 @@ def counted(shape: Shape, loss: str) -> Moved:
                 self.bytes += SORT_BYTES * tensors[0].numel() if function.__name__.startswith("sort") else 0
             return answer
 
-    n = 2_000 if quick() else 40_000
-    X, y, qid = shape.make(n)
-    w = np.ones(shape.features) / math.sqrt(shape.features)
-    with open_engine(RankingData(X[:, :1], y, qid), device="torch:cpu") as engine:
-        s = engine.scores(np.array([float(np.std(X @ w))]))
+    X, y, qid = shape.make(2_000 if quick() else 40_000)
+    with open_engine(RankingData(X, y, qid), device="torch:cpu") as engine:
+        s = engine.scores(np.ones(shape.features) / math.sqrt(shape.features))
         engine.evaluate(LOSSES[loss], s)
         with Count() as count:
             engine.evaluate(LOSSES[loss], s, gradient=True)
-    return Moved(count.launches, count.bytes / n)
+    return Moved(count.launches, (count.bytes - X.nbytes) / y.size)
 
 
 def pays(shape: Shape, loss: str, cpu: Sequence[dict[str, Any]], estimates: Sequence[dict[str, Any]]) -> dict[str, Any]:

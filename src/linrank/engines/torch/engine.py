@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import TracebackType
 from typing import Any
 
@@ -138,15 +139,20 @@ class TorchEngine:
         return TorchEvaluation(self, loss, s, d, t, gradient)
 
     @cached_property
-    def _ranges(self) -> FloatArray:
-        """Of each column how far its values are apart, and the largest of them: asked for once."""
-        found: FloatArray = self.matrix.ranges().cpu().numpy()
-        return found
+    def _extent(self) -> tuple[FloatArray, FloatArray, float]:
+        """Of each column how far its values are apart, and the largest of them; of rows the largest norm, by those."""
+        ranges = self.matrix.ranges()
+        square = self.matrix.largest_square(torch.where(ranges[1] > 0, ranges[1], 1.0))
+        found: FloatArray = torch.cat([ranges.view(-1), square[None]]).cpu().numpy()
+        apart, largest = found[:-1].reshape(2, -1)
+        return apart, largest, math.sqrt(float(found[-1]))
 
     def width(self, s: TorchScores) -> float:
-        """How far apart two scores may be."""
-        apart, largest = self._ranges @ np.abs(s.w)
-        return float((1.0 + ROUNDED) * apart + DRIFT * largest)
+        """How far apart two scores may be: by the columns' ranges, or by Cauchy's inequality for two rows."""
+        apart, largest, norm = self._extent
+        sizes = np.abs(s.w) * largest
+        width = min(float(apart @ np.abs(s.w)), 2.0 * norm * float(np.linalg.norm(sizes)))
+        return (1.0 + ROUNDED) * width + DRIFT * float(sizes.sum())
 
     def rounded(self, s: TorchScores) -> Tensor:
         """The scores at which losses are evaluated: only differences within a ranking count."""

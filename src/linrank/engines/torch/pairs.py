@@ -17,12 +17,12 @@ from .sums import FEW_LEVELS
 
 BLOCK = 32
 #: Members of a member's ranking, in the mean, up to which all pairs are looked at, with few levels and with many: where
-#: the estimates of both ways cross on an A100 (`docs/gpu.md`); not measured on a GPU.
+#: the estimates of both ways cross on an A100, with the bytes that ``benchmarks/run.py gpu`` counts; not measured.
 CROSSING: dict[type[Loss], tuple[int, int]] = {
-    Hinge: (900, 3400),
-    SquaredHinge: (900, 3400),
-    HuberHinge: (900, 3400),
-    Logistic: (560, 560),
+    Hinge: (540, 2100),
+    SquaredHinge: (800, 3400),
+    HuberHinge: (1200, 6200),
+    Logistic: (650, 2100),
 }
 EPS = 2.0**-52
 
