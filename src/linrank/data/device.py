@@ -89,6 +89,19 @@ def _tensor(X: Any) -> Any:
         ) from None
 
 
+def fill_far(X: Any, by_mean: bool) -> tuple[Any, NDArray[np.float64]]:
+    """Features on a device without NaN, there, and what it was replaced by: the mean of the column's others, or 0."""
+    tensor = check_far(X, allow_nan=True)
+    import torch
+
+    missing = torch.isnan(tensor)
+    fill = torch.zeros(tensor.shape[1], dtype=torch.float64, device=tensor.device)
+    if by_mean:
+        others = tensor.shape[0] - missing.sum(0)
+        fill = tensor.nansum(0, dtype=torch.float64) / others.clamp(min=1)
+    return torch.where(missing, fill.to(tensor.dtype), tensor), np.asarray(fill.cpu())
+
+
 def on_host(X: Any) -> Any:
     """Features in this process's memory; those that are there already are returned as they are."""
     return np.asarray(check_far(X, allow_nan=True).cpu()) if is_far(X) else as_array(X)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 import linrank
 from linrank import DataError, LinearRanker, ParameterError, RankingData
 from linrank.data import device as data_device
+from linrank.data import missing as data_missing
 from linrank.data.parts import split_queries
 from linrank.engines import LocalEngine, SumEngine, Torch
 from linrank.engines.open import open_engine
@@ -199,8 +200,32 @@ def test_features_on_a_device_are_checked_there():
     with pytest.raises(DataError, match="shape") as error:
         LinearRanker().fit(far(X[0]), y, qid)
     one_sentence(error)
-    found = LinearRanker(missing="zero").fit(far(X), y, qid)
-    np.testing.assert_array_equal(found.coef_, LinearRanker(missing="zero").fit(X, y, qid).coef_)
+
+
+@pytest.mark.parametrize("missing", ["zero", "mean"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_missing_values_are_filled_where_features_lie(missing, dtype, monkeypatch):
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    X = X.astype(dtype)
+    X[::7, 1], X[:, 2] = np.nan, np.nan
+    monkeypatch.setattr(data_device, "on_host", None)  # nothing is brought here to be filled
+    filled, fill = data_missing.learn_missing(far(X), missing)
+    assert torch.is_tensor(filled)
+    wanted, own = data_missing.learn_missing(X, missing)
+    np.testing.assert_allclose(fill, own, rtol=1e-6)
+    np.testing.assert_allclose(filled.numpy(), wanted, rtol=1e-6)
+    assert filled.numpy().dtype == dtype
+    monkeypatch.undo()
+    here, there = (LinearRanker(missing=missing, device="torch:cpu", tol=1e-6).fit(x, y, qid) for x in (X, far(X)))
+    assert abs(here.objective_ - there.objective_) <= here.gap_ + there.gap_
+    np.testing.assert_allclose(there.predict(far(X)), there.predict(X))
+
+
+def test_features_on_a_device_that_are_infinite():
+    X, y, qid = make_ranking(60, 3, 3, 3)
+    X[0, 0] = np.inf
+    with pytest.raises(DataError, match="infinity"):
+        LinearRanker(missing="mean", device="torch:cpu").fit(far(X), y, qid)
 
 
 @pytest.mark.parametrize(

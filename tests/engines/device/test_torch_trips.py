@@ -146,6 +146,21 @@ def test_an_evaluation_is_one_transfer(loss, scores, transfers):
             assert transfers == ["cpu", "cpu"]
 
 
+@pytest.mark.parametrize("n_queries", [10, 10_000])
+@pytest.mark.parametrize("loss", [LOSSES["squared_hinge"], LOSSES["logistic"]], ids=lambda loss: loss.name)
+def test_transfers_do_not_grow_with_queries(loss, n_queries, transfers):
+    X, y, qid = make_ranking(5 * n_queries, 3, n_queries, 3)
+    with TorchEngine(RankingData(X, y, qid), "torch:cpu") as engine:
+        s = engine.scores(np.ones(3))
+        engine.evaluate(loss, s)
+        transfers.clear()
+        point = engine.evaluate(loss, s, s, 0.5, gradient=True)
+        point.gradient()
+        point.hessian_product(np.ones(3))
+        point.hessian()
+        assert transfers == ["cpu"] * 3
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_scores_are_no_wider_than_is_said(sparse):
     for seed in range(20):
