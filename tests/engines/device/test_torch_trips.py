@@ -177,6 +177,13 @@ def test_scores_are_no_wider_than_is_said(sparse):
                 assert np.isfinite(engine.evaluate(LOSSES["logistic"], s).sums.value)
 
 
+def test_columns_are_measured_once(transfers):
+    X, y, qid = make_ranking(300, 3, 10, 3)
+    with TorchEngine(RankingData(X, y, qid), "torch:cpu") as engine:
+        assert engine.columns() is engine.columns()
+    assert transfers == ["cpu"]
+
+
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
 def test_a_fit_transfers_little(loss, transfers):
     X, y, qid = make_ranking(2000, 6, 100, 4)

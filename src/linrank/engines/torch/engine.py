@@ -176,6 +176,10 @@ class TorchEngine:
 
     def columns(self) -> Columns:
         """What is known of each column, rows counting by their weight."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> Columns:
         n_rows, v = self.data.n_rows, self.data.sample_weight
         weight = float(n_rows) if v is None else float(v.sum())
         if v is None or not weight > 0:  # explicit pairs may stand on rows without weight
