@@ -33,7 +33,15 @@ def _worst_fit(column: str) -> Callable[[Tables], str]:
     return lambda given: fixed(str(max(float(row[column]) for row in given.rows("sgd_fit", rows="1000000"))), 1)
 
 
+def _pays(choose: Callable[..., float], way: str) -> Callable[[Tables], str]:
+    """The least or largest number of rows from which a GPU would pay."""
+    return lambda given: f"{int(choose(float(row['rows']) for row in given.rows('gpu_pays', way=way))):,}"
+
+
 FIGURES: dict[str, Callable[[Tables], str]] = {
+    "gpu_pays_least": _pays(min, "pairs"),
+    "gpu_pays_most": _pays(max, "pairs"),
+    "gpu_pays_sorting": _pays(max, "sorting"),
     "web30k_seconds": _web("seconds"),
     "web30k_memory": _web("memory grown by MB", lambda text: fixed(text, 0)),
     "survival_ratio": _one("survival", "scikit-survival / ours", lambda text: fixed(text, 0), rows="20000"),

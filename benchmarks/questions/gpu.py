@@ -44,7 +44,8 @@ class Shape(NamedTuple):
         X = rng.standard_normal((n, self.features))
         utility = X @ rng.standard_normal(self.features) / math.sqrt(self.features) + rng.standard_normal(n)
         cuts = np.quantile(utility, np.linspace(0, 1, self.levels + 1)[1:-1])
-        return X, np.searchsorted(cuts, utility).astype(float), np.sort(rng.integers(0, queries, n))
+        y = utility if self.levels > n else np.searchsorted(cuts, utility).astype(float)
+        return X, y, np.sort(rng.integers(0, queries, n))
 
 
 SHAPES = [
@@ -55,6 +56,8 @@ SHAPES = [
     Shape("MSLR-WEB10K", 723_421, 136, 2, 6_000, 276.11),
     Shape("MSLR-WEB30K", 2_270_296, 136, 5, 18_919, 939.38),
 ]
+#: Where scores are sorted.
+LONG = [Shape("one query", 500_000, 46, 5, 1, math.nan), Shape("one query, real", 500_000, 46, 10**6, 1, math.nan)]
 #: Of which there is no time to measure anything: float32, estimated alone.
 LARGE = Shape("1e8 x 136, float32", 100_000_000, 136, 5, 833_333, math.nan)
 
@@ -75,12 +78,12 @@ class Moved(NamedTuple):
 
 def main() -> None:
     shapes = few(SHAPES, 1)
-    cpu = [on_one_core(shape) for shape in shapes]
+    cpu = [on_one_core(shape) for shape in [*shapes, *LONG]]
     report("gpu_cpu", cpu)
     if has_torch():
-        estimates = [row for shape in [*shapes, LARGE] for row in estimated(shape)]
+        estimates = [row for shape in [*shapes, *LONG, LARGE] for row in estimated(shape)]
         report("gpu_estimates", estimates)
-        report("gpu_pays", [pays(shape, loss, cpu, estimates) for shape in shapes for loss in TRIED])
+        report("gpu_pays", [pays(shape, loss, cpu, estimates) for shape in [*shapes, *LONG] for loss in TRIED])
     if not has_cuda():
         print("\nThere is no CUDA device: nothing is measured on one, and no speed-up is printed.")
         return
