@@ -27,7 +27,7 @@ import torch
 
 from ..._typing import FloatArray
 from ...losses import Loss, Sums
-from .layout import Layout
+from .layout import Layout, Segments
 from .ops import Tensor, permuted, prefix, segment_sums
 from .point import SmoothDeviceLoss, SmoothPoint
 from .windows import Sorted
@@ -44,6 +44,7 @@ class Kernel:
     def __init__(self, value: Any, slope: Any, second: Any, reach: float) -> None:
         self.value, self.slope, self.second = value, slope, second
         self.cells = int(np.ceil(reach / CELL))
+        self.at_zero, self.curved_at_zero = (float(f(np.zeros(1))[0]) for f in (value, second))
 
     @lru_cache  # noqa: B019  kernels are constants
     def tables(self, device: str) -> tuple[Tensor, Tensor]:
@@ -120,24 +121,28 @@ def _polynomials(x: Tensor) -> Tensor:
 class EvenSums:
     """Sums over the partners of one kind, those of all the ranking or of the own level, in an order of their own."""
 
-    def __init__(self, places: Sorted, by_level: bool, kernel: Kernel, width: float) -> None:
+    def __init__(self, places: Sorted, segments: Segments, kernel: Kernel, width: float) -> None:
         layout, self.places, self.kernel, self.again = places.layout, places, kernel, None
-        segment, centred, self.v = layout.ranking, places.centred, places.weighted(torch.ones_like(places.centred))
-        self.first, self.end = layout.start, layout.end
-        if by_level:
-            _, order = torch.sort(places.keys(layout.segment))
-            self.again = permuted(torch.arange(layout.n_members, device=layout.device), places.order)[order]
-            segment, centred, self.v = layout.segment, centred[self.again], self.v[self.again]
-            self.first, self.end = layout.level_ptr[segment], layout.level_ptr[segment + 1]
-        sizes = layout.level_sizes if by_level else layout.ranking_sizes
+        centred, v = places.centred, places.weighted(torch.ones_like(places.centred))
+        if segments.member is not None:
+            _, order = torch.sort(places.keys(layout.segment)[segments.member])
+            place = permuted(torch.arange(layout.n_members, device=layout.device), places.order)
+            self.again = place[segments.member[order]]
+            centred, v = centred[self.again], v[self.again]
+        self.v, self.first, self.end = v, segments.start, segments.end
         most = width / CELL + 2.0  # an interval of this width lies in so many cells at most
-        self.cells = Cells(segment, centred, kernel.cells, sizes.at_most(most))
+        self.cells = Cells(segments.segment, centred, kernel.cells, segments.sizes.at_most(most))
 
     def _here(self, x: Tensor) -> Tensor:
         return x if self.again is None else x[self.again]
 
-    def _back(self, x: Tensor) -> Tensor:
-        return x if self.again is None else permuted(x, self.again)
+    def _back(self, x: Tensor, alone: Tensor | float) -> Tensor:
+        """In the order of the places; those that are not among these have themselves for a partner, and no other."""
+        if self.again is None:
+            return x
+        out = torch.zeros_like(self.places.centred) + alone
+        out[self.again] = x
+        return out
 
     def first_sums(self) -> tuple[Tensor, Tensor]:
         """Sums of v_j psi(s_i - s_j) and of v_j psi'(s_i - s_j), in the order of the places."""
@@ -147,7 +152,12 @@ class EvenSums:
         left, right = (self._far(c.far_left, c.far_right, whole) for whole in ("weights", "moments"))
         (w_left, w_right), (m_left, m_right) = left, right
         value = value + 0.5 * ((w_left * s - m_left) + (m_right - w_right * s))
-        return self._back(value), self._back(slope + 0.5 * (w_left - w_right))
+        own = self.places.weighted(torch.full_like(self.places.centred, self.kernel.at_zero))
+        return self._back(value, own), self._back(slope + 0.5 * (w_left - w_right), 0.0)
+
+    def beyond(self) -> Tensor:
+        """1 for each place that has no cell."""
+        return self._back(self.cells.beyond, 0.0)
 
     def _far(self, left: Tensor, right: Tensor, name: str) -> tuple[Tensor, Tensor]:
         """Sums beyond the reach, on either side."""
@@ -160,7 +170,7 @@ class EvenSums:
     def second_sums(self, q: Tensor) -> Tensor:
         """Sums of q_j psi''(s_i - s_j)."""
         _, tables = self.kernel.tables(str(q.device))
-        return self._back(self.cells.near(self._here(q), tables)[:, 0])
+        return self._back(self.cells.near(self._here(q), tables)[:, 0], self.kernel.curved_at_zero * q)
 
 
 class EvenPoint(SmoothPoint):
@@ -168,12 +178,13 @@ class EvenPoint(SmoothPoint):
 
     def __init__(self, layout: Layout, scores: Tensor, kernel: Kernel, width: float) -> None:
         self.layout, self.places = layout, Sorted(layout, scores)
-        self.all, self.within = (EvenSums(self.places, by_level, kernel, width) for by_level in (False, True))
+        self.all = EvenSums(self.places, layout.all_members, kernel, width)
+        self.within = EvenSums(self.places, layout.repeated, kernel, width)
         (psi, slope), (less, less_slope) = self.all.first_sums(), self.within.first_sums()
         balance = layout.balance[self.places.order]
         uv, linear = self.places.weighted(layout.u), self.places.centred * balance
         self._columns = [uv * x for x in (linear + 0.5 * (psi - less), linear.abs() + 0.5 * (psi + less))]
-        self._columns.append(self.all.cells.beyond + self.within.cells.beyond)
+        self._columns.append(self.all.beyond() + self.within.beyond())
         self.gradient = self.places.to_members(uv * (balance + (slope - less_slope)))
         self._n: Tensor | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -27,6 +27,16 @@ class SegmentSizes:
         return int(self._running[below]) + int(limit) * (self._sorted.size - below)
 
 
+class Segments(NamedTuple):
+    """Members by segment, a ranking or a level of one: which they are, and where each one's segment begins and ends."""
+
+    member: Tensor | None  # None: all
+    segment: Tensor
+    start: Tensor
+    end: Tensor
+    sizes: SegmentSizes
+
+
 class Layout:
     """What never changes of the rankings of a data set.
 
@@ -49,7 +59,7 @@ class Layout:
         sizes = np.diff(p.ranking_ptr)
         self.n_members, self.n_rankings = p.n_members, p.n_rankings
         self.longest = p.longest
-        self.ranking_sizes, self.level_sizes = SegmentSizes(sizes), SegmentSizes(np.diff(p.level_ptr))
+        self.ranking_sizes, self._level_counts = SegmentSizes(sizes), np.diff(p.level_ptr)
         self.mean_length = float(sizes.astype(np.float64) @ sizes) / max(1, p.n_members)  # of a member's ranking
         self.n_levels = int(np.diff(p.ranking_levels).max(initial=1))
         self.in_order = p.n_members == n_rows and p.in_order
@@ -85,6 +95,24 @@ class Layout:
         higher = running[self.end] - running[self.level_ptr[self.segment + 1]]
         balance = 0.5 * (higher - lower).to(torch.float64)
         return balance if unit is None else balance / unit
+
+    @property
+    def all_members(self) -> Segments:
+        """All of them, by ranking."""
+        return Segments(None, self.ranking, self.start, self.end, self.ranking_sizes)
+
+    @cached_property
+    def repeated(self) -> Segments:
+        """The members whose level has others, by level; where there are none, the first of all."""
+        sizes = self._level_counts
+        chosen = sizes > 1
+        chosen[0] |= not chosen.any()
+        kept = sizes[chosen]
+        ptr = np.r_[0, np.cumsum(kept)]
+        member = np.flatnonzero(np.repeat(chosen, sizes))
+        arrays = (np.repeat(x, kept) for x in (np.arange(kept.size), ptr[:-1], ptr[1:]))
+        segment, start, end = (self.put(x, np.int64) for x in arrays)
+        return Segments(self.put(member, np.int64), segment, start, end, SegmentSizes(kept))
 
     @cached_property
     def pair_weight(self) -> Tensor:

@@ -22,7 +22,7 @@ CROSSING: dict[type[Loss], tuple[int, int]] = {
     Hinge: (540, 2100),
     SquaredHinge: (800, 3400),
     HuberHinge: (1200, 6200),
-    Logistic: (650, 2100),
+    Logistic: (650, 1500),
 }
 EPS = 2.0**-52
 
