@@ -90,10 +90,12 @@ def _verdict(value: float, kind: int, after: int, target: int, single: bool, kee
     if single and target >= 0 and kind == FLOAT:
         if abs(value) > LARGEST_SINGLE:
             return TOO_LARGE, False
-        near = np.float64(np.float32(value))
-        other = near + 2 * (value - near)
-        midway = other != near and np.float64(np.float32(other)) == other  # rounding again may go the wrong way
-        if midway or abs(value) == LARGEST_SINGLE:
+        midway = abs(value) == LARGEST_SINGLE
+        if not midway:
+            near = np.float64(np.float32(value))
+            other = near + 2 * (value - near)
+            midway = other != near and np.float64(np.float32(other)) == other
+        if midway:  # rounding again may go the wrong way
             kind = HARD
     if kind == FLOAT or kind == HARD:
         return (GOOD if ENDS[after] else GAP), kind == HARD
