@@ -10,9 +10,9 @@ from typing import Any
 from .._errors import FileFormatError, LinrankError, ParameterError
 from .._files import PathLike
 from ..data.dataset import Dataset
-from ._columns import dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of
+from ._tables import dataset
 from .frames import FrameTable
 
 

@@ -16,9 +16,9 @@ from .._errors import DataError, FileFormatError, ParameterError
 from .._files import PathLike, replacing
 from .._typing import FloatArray
 from ..data.dataset import Dataset, utf8
-from ._columns import dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of, reading
+from ._tables import dataset
 from .write import ROWS, packed, short, texts
 
 #: Cells that are missing values, beside those that spell NaN.

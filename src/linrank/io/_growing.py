@@ -82,35 +82,36 @@ class GrowingTexts:
             self._text.append(text, share)
         self._ends.append(ends + before, share)
 
-    def done(self) -> Comments | None:
-        """The texts, None if all of them are empty."""
-        return Comments(self._text.done(), self._ends.done()) if self._text.size else None
+    def done(self, empty: bool = False) -> Comments | None:
+        """The texts; None if all of them are empty, unless that is wanted."""
+        return Comments(self._text.done(), self._ends.done()) if self._text.size or empty else None
 
 
 class GrowingIds:
     """Ids: integers, unless a part has strings; then all of them are."""
 
     def __init__(self) -> None:
-        self._numbers, self._texts = Growing(np.int64), list[NDArray[Any]]()
-        self._given = False
+        self._numbers: Growing | None = None
+        self._texts: list[NDArray[Any]] = []
 
     def append(self, part: NDArray[Any] | None, share: float = 1.0) -> None:
         """The ids of some rows, or None."""
         if part is None:
             return
-        self._given = True
         if part.dtype == object and not self._texts:
-            self._texts = [_spelled(self._numbers.so_far())]
-        if self._texts:
+            self._texts = [] if self._numbers is None else [_spelled(self._numbers.so_far())]
+            self._texts.append(part)
+        elif self._texts:
             self._texts.append(part if part.dtype == object else _spelled(part))
         else:
+            self._numbers = self._numbers or Growing(part.dtype)
             self._numbers.append(part, share)
 
     def done(self) -> NDArray[Any] | None:
         """The ids."""
-        if not self._given:
-            return None
-        return np.concatenate(self._texts) if self._texts else self._numbers.done()
+        if self._texts:
+            return np.concatenate(self._texts)
+        return None if self._numbers is None else self._numbers.done()
 
 
 def _spelled(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -15,9 +15,9 @@ from .._errors import DataError, ParameterError
 from .._files import PathLike, replacing
 from ..data.dataset import Dataset
 from ._arrow import arrow_errors, path_of, pyarrow, validate
-from ._columns import dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of
+from ._tables import dataset
 from .frames import FrameTable
 from .write import checked
 

@@ -13,7 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 from .._errors import DataError
 from .._typing import FloatArray
 from ..data.dataset import Dataset
-from ._columns import Columns, dataset, warn_of_no_queries
+from ._columns import Columns, warn_of_no_queries
+from ._tables import dataset
 
 
 def from_frame(
