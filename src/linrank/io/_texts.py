@@ -54,6 +54,33 @@ def texts(source: Source, progress: ByteProgress) -> Iterator[Iterator[Load]]:
             yield (_ready(text) for text in _streamed(file, name, size, file.tell))
 
 
+@contextmanager
+def chunks(source: Source, progress: ByteProgress) -> Iterator[Iterator[bytes]]:
+    """The bytes of a source, unpacked, BLOCK_BYTES at a time; a packed file is unpacked by a thread ahead."""
+    with opened(source) as file, unpacking(source):
+        progress.begin(os.fstat(file.fileno()).st_size if is_file(source) else None)
+        stream = unpacked(file)
+        pieces = _pieces(stream, file.raw.tell if is_file(source) else None)
+        if is_file(source) and stream is not file:
+            with ahead(pieces) as made:
+                yield _reported(made, progress)
+        else:
+            yield _reported(pieces, progress)
+
+
+def _pieces(stream: BinaryIO, position: Callable[[], int] | None) -> Iterator[tuple[bytes, int]]:
+    done = 0
+    while text := stream.read(BLOCK_BYTES):
+        done += len(text)
+        yield text, done if position is None else position()
+
+
+def _reported(pieces: Iterator[tuple[bytes, int]], progress: ByteProgress) -> Iterator[bytes]:
+    for text, reached in pieces:
+        progress.reached(reached)
+        yield text
+
+
 def _ready(text: Text) -> Load:
     return lambda _: text
 
