@@ -38,6 +38,7 @@ class CsvTables:
         first, size = rows.first(Layout(file, separator, []))
         self.has_names = not all(map(is_number, first))
         self.names = first if self.has_names else [str(k + 1) for k in range(len(first))]
+        self.lists: dict[str, list[str]] = {}
         self._layout = Layout(file, separator, self.names)
         if self.has_names:
             rows.skip_first(size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -36,9 +36,10 @@ class Table(Protocol):
 
 
 class Tables(Protocol):
-    """A table in parts."""
+    """A table in parts; `lists` tells the names of the columns that a column of lists stands for."""
 
     names: list[str]
+    lists: dict[str, list[str]]
 
     def parts(self, is_text: Mapping[str, bool]) -> Iterator[tuple[Table, float]]:
         """Rows in order, at least of these columns, and the share of all that lies behind each part."""
@@ -47,8 +48,8 @@ class Tables(Protocol):
 class OneTable:
     """A table that is in memory, as its only part."""
 
-    def __init__(self, table: Table) -> None:
-        self.names, self._table = table.names, table
+    def __init__(self, table: Table, lists: dict[str, list[str]]) -> None:
+        self.names, self.lists, self._table = table.names, lists, table
 
     def parts(self, is_text: Mapping[str, bool]) -> Iterator[tuple[Table, float]]:
         """The table."""
@@ -61,7 +62,7 @@ class TableReader:
     def __init__(self, tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> None:
         check_choice("missing", missing, MISSING)
         self.dtype, self.missing, self._tables = check_dtype(dtype), missing, tables
-        self.roles, self.features, self.words = columns.assign(tables.names)
+        self.roles, self.features, self.words = _spread(columns, tables.lists).assign(tables.names)
         unknown = columns.query is None and "query" not in self.roles and columns.features is None
         self._runs = {name: Runs() for name in self.features} if unknown else {}
 
@@ -156,9 +157,14 @@ def each(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> It
         before += part.n_rows
 
 
-def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
-    """A table in memory as ranking data."""
-    return whole(OneTable(table), columns, missing, dtype)
+def _spread(columns: Columns, lists: Mapping[str, list[str]]) -> Columns:
+    """A column of lists that is named among the features, or dropped, stands for all of its columns."""
+
+    def all_of(names: Sequence[str]) -> list[str]:
+        return [part for name in names for part in lists.get(name, [name])]
+
+    features = None if columns.features is None else all_of(columns.features)
+    return replace(columns, features=features, drop=all_of(columns.drop))
 
 
 def _with(data: Dataset, X: Any) -> Dataset:

@@ -84,9 +84,38 @@ def read_svmlight(
 
 def read(source: Source, options: ReadOptions) -> Dataset:
     """All of a file, and of those that lie beside it."""
+    _refuse_columns(options)
+    return with_side_files(_read_rows(source, options), source)
+
+
+def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
+    """The rows of a file block by block, without what lies beside it.
+
+    Each X is as wide as its own largest id asks for, unless `n_features` is given.
+    """
+    _refuse_columns(options)
+    _refuse_mean(options.missing)
+    shape = _shape(options)
+    reader = _reader(source, options, shape)
+    return (_chunk(rows, reader, shape) for rows in reader)
+
+
+def _refuse_columns(options: ReadOptions) -> None:
     if options.columns != Columns():
         raise ParameterError("label=, query=, id=, weight=, features= and drop= are for tables, not for SVMlight.")
-    return with_side_files(_read_rows(source, options), source)
+
+
+def _refuse_mean(missing: str) -> None:
+    if missing == "mean":
+        raise ParameterError("missing='mean' would differ by chunk: read with missing='keep', fit with missing='mean'.")
+
+
+def _shape(options: ReadOptions) -> Shape:
+    return Shape(options.n_features, options.dense, np.dtype(options.dtype), options.missing)
+
+
+def _reader(source: Source, options: ReadOptions, shape: Shape) -> Reader:
+    return Reader(source, _rules(shape, options.zero_based, options.on_error), options.n_jobs, options.progress(source))
 
 
 def write(path: PathLike, data: Dataset) -> None:
@@ -95,9 +124,8 @@ def write(path: PathLike, data: Dataset) -> None:
 
 
 def _read_rows(path: Source, options: ReadOptions) -> Dataset:
-    shape = Shape(options.n_features, options.dense, np.dtype(options.dtype), options.missing)
-    reader = Reader(path, _rules(shape, options.zero_based, options.on_error), options.n_jobs, options.progress(path))
-    data = GrowingDataset(shape)
+    shape = _shape(options)
+    reader, data = _reader(path, options, shape), GrowingDataset(shape)
     for rows in reader:
         data.append(rows, reader.progress.share)
     if data.X.n_rows == 0:
@@ -130,8 +158,7 @@ def iter_svmlight(
     so give `n_features` there. "mean" is not a policy here, as it would differ from chunk to chunk. The other
     parameters are those of `read_svmlight`; `skipped` counts from the file's start.
     """
-    if missing == "mean":
-        raise ParameterError("missing='mean' would differ by chunk: read with missing='keep', fit with missing='mean'.")
+    _refuse_mean(missing)
     for name, value in {"chunk_rows": chunk_rows, "chunk_bytes": chunk_bytes}.items():
         if value is not None and value < 1:
             raise ParameterError(f"{name}={value!r} must be at least 1.")
