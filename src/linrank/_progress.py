@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -137,6 +138,10 @@ class PathProgress:
             self._console.print(text, soft_wrap=True)
 
 
+LONGEST_NAME = 24  # of a file, before a bar
+FIRST_SHOWN, FIRST_LINE = 1.0, 5.0  # seconds until a bar is shown, and until the first line where there is no terminal
+
+
 class ByteProgress:
     """How much of a source has been read, from the first second on: a bar on a terminal, a line a while elsewhere.
 
@@ -186,7 +191,9 @@ class ByteProgress:
             text = TextColumn("{task.description}", markup=False)
             shown = (text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
             self._bar = Bar(*shown, console=self._console, transient=True)
-            self._bar.add_task(f"Reading {self.name}", total=self._total)
+            name = os.path.basename(self.name)
+            short = name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}"
+            self._bar.add_task(f"Reading {short}", total=self._total)
             self._bar.start()
 
     def __enter__(self) -> ByteProgress:
@@ -197,9 +204,6 @@ class ByteProgress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
-
-
-FIRST_SHOWN, FIRST_LINE = 1.0, 5.0  # seconds until a bar is shown, and until the first line where there is no terminal
 
 
 def read_line(name: str, done: int, total: int | None, seconds: float) -> str:

@@ -155,7 +155,8 @@ def iter_svmlight(
     rows are not next to each other is split like two queries: sort the file first.
 
     With `n_features=None` the file is read twice, the first time for its largest feature id; standard input cannot be,
-    so give `n_features` there. "mean" is not a policy here, as it would differ from chunk to chunk. The other
+    so give `n_features` there. "mean" is not a policy here, as it would differ from chunk to chunk. With `verbose` 1
+    the count of features shows its progress, with 2 the chunks as well, whatever is done with them meanwhile. The other
     parameters are those of `read_svmlight`; `skipped` counts from the file's start.
     """
     _refuse_mean(missing)
@@ -169,7 +170,7 @@ def iter_svmlight(
             path, zero_based=zero_based, missing="keep", on_error="skip", n_jobs=n_jobs, verbose=verbose
         )
         shape = shape._replace(n_features=found)
-    progress = ByteProgress(verbose, name_of(path))
+    progress = ByteProgress(verbose - 1, name_of(path))
     chunks = _chunks(Reader(path, rules, n_jobs, progress), chunk_rows or 2**62, chunk_bytes, shape)
     return _with_warning(path, chunks)
 
