@@ -15,7 +15,7 @@ from .._threads import raise_interrupt
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-DEPTH = 4  # items made ahead
+DEPTH = 2  # items made ahead
 PATIENCE = 0.1  # seconds until a thread that waits looks whether it is still wanted
 
 

@@ -11,7 +11,7 @@ from .._typing import FloatArray
 from ..data.dataset import Comments
 
 ROOM = 1.02  # times the size that the first part lets expect; pages that are never written take no memory
-GROWTH = 8  # an array that is too small grows by an eighth: what is added is filled with zeros
+GROWTH = 8  # by an eighth, where nobody knows how much is still to come: what is added is filled with zeros
 
 
 class Growing:
@@ -28,12 +28,21 @@ class Growing:
     def room(self, n: int, share: float = 1.0) -> NDArray[Any]:
         """Room for n more, to be filled; with the parts before, they are a share of all that is expected."""
         start, end = self.size * self._width, (self.size + n) * self._width
+        share = max(share, 1e-6)
         if self._array.size == 0:
-            self._array = np.empty(max(end, int(ROOM * end / max(share, 1e-6))), dtype=self._array.dtype)
+            self._array = self._empty(max(end, int(ROOM * end / share)), end)
         elif end > self._array.size:
-            self._array.resize(end + end // GROWTH, refcheck=False)
+            expected = int(ROOM * end / share) if share < 1 else end + end // GROWTH
+            self._array.resize(expected, refcheck=False)
         self.size += n
         return self._array[start:end].reshape(self._shape)
+
+    def _empty(self, expected: int, needed: int) -> NDArray[Any]:
+        """Room for what is expected, or, where that cannot be had, for what is needed."""
+        try:
+            return np.empty(expected, dtype=self._array.dtype)
+        except MemoryError:
+            return np.empty(needed, dtype=self._array.dtype)
 
     def append(self, part: NDArray[Any], share: float = 1.0) -> None:
         """Add at the end."""

@@ -24,7 +24,8 @@ from ._streams import Source, name_of
 from ._tables import each, whole
 from .write import checked
 
-FEWEST_ROWS, BATCH_BYTES = 1 << 10, 1 << 24  # of a batch
+FEWEST_ROWS, BATCH_BYTES = 1 << 10, 1 << 22  # of a batch
+BUFFER_BYTES = 1 << 16  # of a column read at a time; a row group may be larger than memory
 ROLES = b"linrank"  # key of the metadata that says which column is what
 
 
@@ -34,7 +35,7 @@ def _opened(source: Source, options: ReadOptions) -> Iterator[tuple[ArrowTables,
     path, columns = path_of(source, "parquet"), options.columns
     (parquet,) = pyarrow("parquet")
     with open(path, "rb") as file, arrow_errors(name_of(path)), options.progress(path) as progress:
-        size, found = os.fstat(file.fileno()).st_size, parquet.ParquetFile(file)
+        size, found = os.fstat(file.fileno()).st_size, parquet.ParquetFile(file, buffer_size=BUFFER_BYTES)
         n_rows, several = found.metadata.num_rows, count_threads(options.n_jobs) > 1
         progress.begin(size)
 

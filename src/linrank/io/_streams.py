@@ -21,7 +21,8 @@ Text = NDArray[np.uint8]
 
 #: Bytes of zstd unpacked at a time: 4 of them can stand for 128 kB, all of which comes at once.
 ZSTD_BYTES = 1 << 11
-PACKED_BYTES = 1 << 18  # of gzip unpacked at a time
+GZIP_BYTES = 1 << 14
+PACKED_BYTES = 1 << 16  # read from a packed file at a time
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # their first bytes
 
 
@@ -113,7 +114,7 @@ def unpacked(file: io.BufferedReader) -> BinaryIO:
     """The bytes of a file, unpacked where need be."""
     first = file.peek(4)[:4]
     if first.startswith(GZIP):
-        return io.BufferedReader(_Unpacked(file, _gzip, PACKED_BYTES))
+        return io.BufferedReader(_Unpacked(file, _gzip, GZIP_BYTES))
     if first == ZSTD:
         return io.BufferedReader(_Unpacked(file, zstd().ZstdDecompressor().decompressobj, ZSTD_BYTES))
     return file
