@@ -66,14 +66,18 @@ def ahead(items: Iterator[Item], depth: int = DEPTH) -> Iterator[Iterator[Item]]
             put(None)
 
     thread = threading.Thread(target=make, name="linrank-ahead", daemon=True)
-    thread.start()
     try:
+        thread.start()
         yield _taken(made)
+    except RuntimeError as error:
+        raise_interrupt(error)
+        raise
     finally:
         unwanted.set()
         while not made.empty():  # so that the thread need not wait for room
             made.get_nowait()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
 
 
 def _taken(made: queue.Queue[tuple[Item | None, BaseException | None] | None]) -> Iterator[Item]:
