@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from .._threads import raise_interrupt
 
@@ -43,47 +43,56 @@ def in_order(function: Callable[[Item], Answer], items: Iterable[Item], n_thread
 @contextmanager
 def ahead(items: Iterator[Item], depth: int = DEPTH) -> Iterator[Iterator[Item]]:
     """The items, made by a thread of their own up to `depth` ahead. The thread has ended when the context is left."""
-    made: queue.Queue[tuple[Item | None, BaseException | None] | None] = queue.Queue(depth)
-    unwanted = threading.Event()
+    maker = _Maker(items, depth)
+    try:
+        maker.thread.start()
+        yield maker.taken()
+    except RuntimeError as error:
+        raise_interrupt(error)
+        raise
+    finally:
+        maker.stop()
 
-    def put(item: tuple[Item | None, BaseException | None] | None) -> bool:
-        while not unwanted.is_set():
+
+class _Maker(Generic[Item]):
+    """A thread that makes items, and what it has made: an item, an error to raise where it is wanted, or None at last."""
+
+    def __init__(self, items: Iterator[Item], depth: int) -> None:
+        self._items, self._unwanted = items, threading.Event()
+        self._made: queue.Queue[tuple[Item] | BaseException | None] = queue.Queue(depth)
+        self.thread = threading.Thread(target=self._make, name="linrank-ahead", daemon=True)
+
+    def _make(self) -> None:
+        try:
+            for item in self._items:
+                if not self._put((item,)):
+                    return
+        except BaseException as error:
+            self._put(error)
+        else:
+            self._put(None)
+
+    def _put(self, made: tuple[Item] | BaseException | None) -> bool:
+        """Wait until there is room; whether it is still wanted."""
+        while not self._unwanted.is_set():
             try:
-                made.put(item, timeout=PATIENCE)
+                self._made.put(made, timeout=PATIENCE)
                 return True
             except queue.Full:
                 pass
         return False
 
-    def make() -> None:
-        try:
-            for item in items:
-                if not put((item, None)):
-                    return
-        except BaseException as error:  # raised where the items are wanted
-            put((None, error))
-        else:
-            put(None)
+    def taken(self) -> Iterator[Item]:
+        """The items in order."""
+        while (made := self._made.get()) is not None:
+            if isinstance(made, BaseException):
+                raise made
+            yield made[0]
 
-    thread = threading.Thread(target=make, name="linrank-ahead", daemon=True)
-    try:
-        thread.start()
-        yield _taken(made)
-    except RuntimeError as error:
-        raise_interrupt(error)
-        raise
-    finally:
-        unwanted.set()
-        while not made.empty():  # so that the thread need not wait for room
-            made.get_nowait()
-        if thread.ident is not None:
-            thread.join()
-
-
-def _taken(made: queue.Queue[tuple[Item | None, BaseException | None] | None]) -> Iterator[Item]:
-    while (found := made.get()) is not None:
-        item, error = found
-        if error is not None:
-            raise error
-        assert item is not None
-        yield item
+    def stop(self) -> None:
+        """End the thread, whatever it is doing."""
+        self._unwanted.set()
+        while not self._made.empty():  # so that it need not wait for room
+            self._made.get_nowait()
+        if self.thread.ident is not None:
+            self.thread.join()
