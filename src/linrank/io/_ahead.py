@@ -55,7 +55,7 @@ def ahead(items: Iterator[Item], depth: int = DEPTH) -> Iterator[Iterator[Item]]
 
 
 class _Maker(Generic[Item]):
-    """A thread that makes items, and what it has made: an item, an error to raise where it is wanted, or None at last."""
+    """A thread that makes items, and what it has made: items, an error to raise where they are wanted, None at last."""
 
     def __init__(self, items: Iterator[Item], depth: int) -> None:
         self._items, self._unwanted = items, threading.Event()
