@@ -51,7 +51,10 @@ class LinearFunction:
         check_is_fitted(estimator)
         from ..rankers.pipeline import fold
 
-        estimator, constant = fold(estimator)
+        try:
+            estimator, constant = fold(estimator)
+        except ParameterError as error:
+            raise ParameterError(f"The Pipeline is not exported, only linear rankers are: {error}") from None
         ranker = getattr(estimator, "ranker_", estimator)
         if getattr(ranker, "coef_", None) is None:
             raise ParameterError(

@@ -41,7 +41,7 @@ def _folded(estimator: Any) -> Any:
     try:
         return fold(estimator)[0]
     except ParameterError as error:
-        raise ModelFileError(str(error)) from None
+        raise ModelFileError(f"The Pipeline cannot be saved: {error}") from None
 
 
 def load(path: PathLike, *, n_features: int | None = None) -> Any:

@@ -50,7 +50,8 @@ class Affine(NamedTuple):
 def fold(pipeline: Any) -> tuple[Any, float]:
     """The ranker of a fitted Pipeline on the columns that come in, and the constant that all scores lose by that.
 
-    An estimator that is no Pipeline comes back as it is. A ParameterError says which step cannot be folded, and why.
+    An estimator that is no Pipeline comes back as it is. A ParameterError says which step cannot be folded, and why, to
+    be said after what was wanted.
     """
     if not hasattr(pipeline, "steps"):
         return pipeline, 0.0
@@ -59,8 +60,8 @@ def fold(pipeline: Any) -> tuple[Any, float]:
     ranker = getattr(last, "ranker_", last)
     if getattr(ranker, "coef_", None) is None:
         raise ParameterError(
-            f"{_named(pipeline)} does not end in a linear ranker, only linear rankers are exported and saved: targets "
-            "compute linear functions of the features alone. Keep it with joblib.dump."
+            "it does not end in a linear ranker, and targets compute linear functions of the features alone. Keep it "
+            "with joblib.dump."
         )
     steps = Affine.identity(_width(pipeline, ranker, before))
     for name, step in before:
@@ -73,10 +74,6 @@ def fold(pipeline: Any) -> tuple[Any, float]:
 def _width(pipeline: Any, ranker: Any, before: list[Any]) -> int:
     first = next((step for _, step in before if step is not None and step != "passthrough"), ranker)
     return int(getattr(first, "n_features_in_", ranker.coef_.size))
-
-
-def _named(estimator: Any) -> str:
-    return f"A {type(estimator).__name__}"
 
 
 def _applied(step: Any, columns: Affine, name: str) -> Affine:
@@ -96,7 +93,7 @@ def _applied(step: Any, columns: Affine, name: str) -> Affine:
 
 def _refused(name: str, step: Any, why: str) -> Affine:
     raise ParameterError(
-        f"The step {name!r} ({type(step).__name__}) cannot be folded into the weights: {why}, and a model is a linear "
+        f"its step {name!r} ({type(step).__name__}) cannot be folded into the weights: {why}, and a model is a linear "
         "function of the columns that come in. Export the ranker alone and compute what comes before it "
         "yourself, or keep the pipeline as it is with joblib.dump."
     )

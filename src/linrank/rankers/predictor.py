@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
-from ..data.device import on_host
+from ..data.device import on_host, with_shape
 from ..data.frames import check_frame, drop_columns, header_of
 from ..data.given import Given, gather
 from ..data.labelled import LabelledRows
@@ -145,7 +145,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         check_is_fitted(self)
         X = self._features(X)
         features = check_features(X, allow_nan=self.fill_ is not None)
-        validate_data(self, header_of(X), reset=False, skip_check_array=True)
+        validate_data(self, with_shape(header_of(X)), reset=False, skip_check_array=True)
         return predict(features, self.coef_, self.fill_)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
