@@ -66,7 +66,7 @@ class Bar:
     def text(self, width: int, mark: str = "#") -> str:
         """One line of at most `width` cells: the bar becomes shorter, then what matters least is left out."""
         rate, left = self._rate(), remaining(self._left())
-        amount, note = self._amount(), self.note
+        what, amount, note = _shortened(self.what, max(20, width // 3)), self._amount(), self.note
         for cells, facts in (
             (WIDEST, (amount, note, rate, left)),
             (12, (amount, note, rate, left)),
@@ -75,13 +75,7 @@ class Bar:
             (0, (note or amount,)),
             (0, ()),
         ):
-            line = "  ".join(
-                [
-                    _shortened(self.what, max(20, width // 3)),
-                    *self._drawn(cells, mark),
-                    *(fact for fact in facts if fact),
-                ]
-            )
+            line = "  ".join([what, *self._drawn(cells, mark), *(fact for fact in facts if fact)])
             if len(line) <= width:
                 return line
         return line[: max(0, width)]
@@ -127,7 +121,8 @@ class Bar:
 
 def _shortened(text: str, cells: int) -> str:
     """The text without its middle, where it is long: a file's ending tells most."""
-    return text if len(text) <= cells else f"{text[: cells // 3]}...{text[len(text) + cells // 3 + 3 - cells :]}"
+    first = cells // 2
+    return text if len(text) <= cells else f"{text[:first]}...{text[len(text) + first + 3 - cells :]}"
 
 
 class Screen:

@@ -7,12 +7,10 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
-from .._bars import Bar
 from .._errors import ParameterError
 from .._files import PathLike, replacing
 from .._threads import count_threads
@@ -25,7 +23,7 @@ from ._rows import Piece, Rows
 from ._streams import Source, name_of
 from ._tables import Table, each, whole
 from ._texts import chunks
-from .write import ROWS, packed, short, texts
+from .write import ROWS, packed, short, texts, writing
 
 
 class CsvTables:
@@ -104,11 +102,7 @@ def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
     known = {name: values for name, values in known.items() if values is not None}
     if len({*names, *known}) < len(names) + len(known):
         raise ParameterError(f"The features need different names, none of them {', '.join(known)}.")
-    with (
-        replacing(path) as file,
-        packed(file, path) as out,
-        Bar(f"writing {Path(path).name}", data.n_rows, "rows") as bar,
-    ):
+    with replacing(path) as file, packed(file, path) as out, writing(path, data) as bar:
         text = io.StringIO()
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
         writer.writerow([*known, *names])
