@@ -5,7 +5,7 @@ import math
 import pytest
 
 from linrank._bars import remaining
-from linrank._progress import seconds_left
+from linrank._progress import ByteProgress, seconds_left
 from linrank.solvers import Iteration
 
 
@@ -35,3 +35,12 @@ def test_words():
     assert remaining(None) == ""
     assert remaining(3.2) == "about 3 s left"
     assert remaining(600.0) == "about 10 min left"
+
+
+def test_bytes_read_are_a_share_of_the_source():
+    with ByteProgress(0, "x.txt") as progress:
+        assert progress.share == 1.0
+        progress.begin(100)
+        progress.reached(60)
+        progress.reached(40)
+        assert progress.share == 0.6

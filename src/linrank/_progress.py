@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import sys
 import time
 from contextlib import ExitStack
@@ -139,6 +140,38 @@ class PathProgress:
         tenth = 10 * n // self.total > 10 * (n - 1) // self.total
         if self.verbose > 0 and tenth and not is_live(sys.stderr):
             screen.say(f"{self._text()}: {n:3d} of {self.total} fits   gap {solution.gap:.1e}")
+
+
+class ByteProgress:
+    """How much of a source has been read; shown where verbose > 0. A source whose size nobody knows has no total."""
+
+    def __init__(self, verbose: int = 0, name: str = "") -> None:
+        self.verbose = int(verbose)
+        self._bar = Bar(f"reading {os.path.basename(name)}", unit="bytes")
+
+    def begin(self, total: int | None) -> None:
+        """So many bytes are to be read; None: nobody knows."""
+        self._bar.total = total
+
+    def reached(self, done: int) -> None:
+        """So many bytes have been read."""
+        self._bar.done = max(self._bar.done, done)
+
+    @property
+    def share(self) -> float:
+        """The share that has been read; 1 where nobody knows."""
+        return self._bar.done / self._bar.total if self._bar.total and self._bar.done else 1.0
+
+    def __enter__(self) -> ByteProgress:
+        if self.verbose > 0:
+            self._bar.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.verbose > 0:
+            self._bar.__exit__(kind, error, trace)
 
 
 def describe(facts: Facts) -> str:

@@ -31,7 +31,7 @@ def test_train_on_pairs_by_the_id_column(run, items):
     E, pairs = items
     result = run("train", "items.parquet", "--pairs", "pairs.csv", "-o", "m.json", "--loss", "logistic")
     np.testing.assert_array_equal(load("m.json").coef_, LinearRanker("logistic").fit(E, pairs=pairs).coef_)
-    assert load("m.json").feature_names_in_.tolist() == ["e_1", "e_2", "e_3"]
+    assert load("m.json").feature_names_in_.tolist() == ["e_0", "e_1", "e_2"]
     assert "none found" not in result.stderr  # no pairs but those given are compared
 
 

@@ -23,9 +23,13 @@ BAD = {
     "duration": ([DAY - datetime.datetime(2024, 1, 1)] * 4, r"Column 'bad' holds Duration.*seconds"),
     "missing": ([1.0, None, 2.0, 3.0], r"Column 'bad' is missing in row 2.*missing='zero' or 'mean'"),
     "infinite": ([1.0, np.inf, 2.0, 3.0], r"Column 'bad' is infinite.*row 2"),
-    "short lists": ([[1.0, 2.0], [1.0], [1.0, 2.0], [1.0, 2.0]], r"Column 'bad' holds lists of 2 and, in row 2, of 1"),
+    "short lists": (
+        [[1.0, 2.0], [1.0], [1.0, 2.0], [1.0, 2.0]],
+        r"Column 'bad' holds lists of 2 numbers, but one of 1 in row 2",
+    ),
     "texts in lists": ([["a"]] * 4, r"Column 'bad' holds lists of something else than numbers"),
-    "missing list": ([[1.0], None, [1.0], [1.0]], r"Column 'bad' is missing in row 2"),
+    "missing in a list": ([[1.0, 2.0], [1.0, None]] * 2, r"Column 'bad_1' is missing in row 2"),
+    "missing list": ([[1.0], None, [1.0], [1.0]], r"Column 'bad_0' is missing in row 2"),
 }
 
 
@@ -107,13 +111,13 @@ def test_a_column_of_lists_is_as_many_features(library, dtype):
     both = LIBRARIES[library]({"price": price, "e": lists})
     ranker = LinearRanker().fit(both, y)
     np.testing.assert_allclose(ranker.coef_, LinearRanker().fit(np.column_stack([price, E]), y).coef_, rtol=1e-10)
-    assert list(ranker.feature_names_in_) == ["price", "e_1", "e_2", "e_3"]
+    assert list(ranker.feature_names_in_) == ["price", "e_0", "e_1", "e_2"]
     np.testing.assert_allclose(ranker.predict(both), np.column_stack([price, E]) @ ranker.coef_, rtol=1e-10)
     other = LIBRARIES[library]({"price": price, "other": lists})
     with pytest.raises(ValueError, match="feature names"):
         ranker.predict(other)
     data = from_frame(both, query="")
-    assert data.feature_names == ["price", "e_1", "e_2", "e_3"]
+    assert data.feature_names == ["price", "e_0", "e_1", "e_2"]
     np.testing.assert_array_equal(data.X, np.column_stack([price, E]))
 
 
@@ -126,13 +130,13 @@ def test_arrays_of_one_size_keep_their_single_precision():
 
 
 def test_a_part_of_a_list_may_not_have_the_name_of_a_column():
-    with pytest.raises(DataError, match="Two features are named 'e_1'"):
-        LinearRanker().fit(polars.DataFrame({"e": [[1.0], [2.0], [3.0], [4.0]], "e_1": [1.0, 2.0, 3.0, 4.0]}), Y)
+    with pytest.raises(DataError, match="Two features are named 'e_0'"):
+        LinearRanker().fit(polars.DataFrame({"e": [[1.0], [2.0], [3.0], [4.0]], "e_0": [1.0, 2.0, 3.0, 4.0]}), Y)
 
 
 def test_parts_of_lists_are_features_by_name_in_any_order():
-    data = from_frame(frame("polars", e=[[1.0, 2.0]] * 4), query="", features=["e_2", "good", "e_1"])
-    assert data.feature_names == ["e_2", "good", "e_1"]
+    data = from_frame(frame("polars", e=[[1.0, 2.0]] * 4), query="", features=["e_1", "good", "e_0"])
+    assert data.feature_names == ["e_1", "good", "e_0"]
     np.testing.assert_array_equal(data.X[0], [2.0, 1.0, 1.0])
 
 
@@ -145,4 +149,4 @@ def test_a_parquet_file_of_embeddings_is_read_predicted_and_named(tmp_path):
     pyarrow.parquet.write_table(pyarrow.table({"label": Y, "e": E.tolist()}), tmp_path / "e.parquet")
     data = read(tmp_path / "e.parquet", query="")
     np.testing.assert_array_equal(data.X, E)
-    assert data.feature_names == ["e_1", "e_2", "e_3"]
+    assert data.feature_names == ["e_0", "e_1", "e_2"]

@@ -20,7 +20,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold
 
 import linrank
-from linrank import LinearRanker, LinearRankerCV, LinrankError, ModelFileError, _files
+from linrank import LinearRanker, LinearRankerCV, LinrankError, ModelFileError
 from linrank.io import Model, read_model
 from linrank.io._document import dumps, loads
 from linrank.solvers import Bundle, Newton
@@ -355,10 +355,8 @@ def test_a_real_end_in_the_middle_leaves_the_old_file(tmp_path, how):
     path = tmp_path / "m.json"
     path.write_text("old")
     program = f"""
-        import importlib.util, os, resource, signal
-        spec = importlib.util.spec_from_file_location("files", {_files.__file__!r})  # alone: the package takes a second
-        files = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(files)
+        import os, resource, signal
+        from linrank import _files as files
         if {how!r} == "killed":
             os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
         else:

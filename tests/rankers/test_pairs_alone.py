@@ -229,3 +229,20 @@ def test_pairs_with_and_without_weights_may_be_mixed():
     np.testing.assert_array_equal(LinearRanker().fit(E, pairs=mixed).coef_, expected)
     with pytest.raises(DataError, match=r"pairs holds \(1,\)"):
         LinearRanker().fit(E, pairs=[(0, 1), (1,)])
+
+
+def test_a_metric_that_needs_y_is_refused_for_pairs_alone():
+    E, pairs = judgements(n_pairs=50)
+    for metric in ("ndcg", lambda y, scores, qid: 0.0):
+        with pytest.raises(DataError, match=r"needs y.*'pairwise_accuracy' or 'log_loss'"):
+            LinearRankerCV(metric=metric).fit(E, pairs=pairs)
+
+
+def test_pairs_ids_and_group_take_no_part_in_metadata_routing():
+    for kind in (LinearRanker, LinearRankerCV, SGDRanker):
+        request = kind().get_metadata_routing()
+        for name in ("pairs", "ids", "group", "start"):
+            assert name not in request.fit.requests
+            assert name not in request.score.requests
+        assert request.fit.requests["qid"] is True
+        assert request.score.requests["qid"] is True

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..kernels.products import csr_is_sound, has_duplicates
-from .device import check_far, is_far
+from .device import as_array, check_far, is_far
 from .frames import WideRows, check_frame, describe_missing, is_frame
 
 
@@ -69,7 +69,7 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already; on a device, as a tensor."""
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
-    X = _as_array(X, allow_nan)
+    X = _as_array(as_array(X), allow_nan)
     if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
         X = np.ascontiguousarray(X)  # every product would copy it otherwise
     if X.shape[0] >= 2**31:
@@ -99,16 +99,16 @@ def _as_array(X: Any, allow_nan: bool) -> Any:
             X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
         )
     except (ValueError, OverflowError) as error:
-        raise DataError(_explained(X, error)) from None
+        raise DataError(_explained(given, error)) from None
     except TypeError as error:
-        if not is_frame(X):
+        if not is_frame(given):
             raise
-        raise DataError(_explained(X, error)) from None
+        raise DataError(_explained(given, error)) from None
 
 
 def _explained(X: Any, error: Exception) -> str:
     """Why X cannot be used, and where it first cannot: scikit-learn's own words where these are all there is to say."""
-    found = describe_missing(X) if is_frame(X) else None
+    found = describe_missing(X) if is_frame(X) or isinstance(X, WideRows) else None
     if found is not None:
         return found
     first = str(error).partition("\n")[0]

@@ -6,6 +6,7 @@ refused in a sentence that names the column and the cure. Narwhals is imported f
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import DataError
+from .._errors import DataError, LinrankError
 from .._text import repeated
 from .._typing import FloatArray
 
@@ -64,12 +65,24 @@ def check_frame(X: Any) -> Any:
     """
     if not is_frame(X):
         return X
-    table = FrameTable(X)
-    lists = [name for name in table.columns if table.is_list(name)]
-    for name in table.columns:
-        if name not in lists:
+    table = Frame(X)
+    if not table.columns:
+        raise DataError("X has no column: give at least one feature.")
+    widths = {name: table.width(name) for name in table.columns}
+    for name, width in widths.items():
+        if not width:
             table.refuse_other_than_numbers(name, LEAVE_OUT)
-    return table.widened(lists) if lists else X
+    return table.widened(widths) if any(widths.values()) else X
+
+
+def frame_of(columns: Mapping[str, Any]) -> Any:
+    """Columns as a dataframe of pandas or, where that is not installed, of polars."""
+    for library in ("pandas", "polars"):
+        try:
+            return importlib.import_module(library).DataFrame(dict(columns))
+        except ImportError:
+            continue
+    raise LinrankError("A dataframe needs pandas or polars: pip install pandas.")
 
 
 def drop_columns(X: Any, names: Sequence[str]) -> Any:
@@ -87,23 +100,24 @@ def column_of(X: Any, name: str, what: str) -> NDArray[Any]:
     """A column of ids of a dataframe, given by its name as the parameter `what`."""
     if not is_frame(X):
         raise DataError(f"{what}={name!r} names a column, but X is no dataframe: give one value per row.")
-    table = FrameTable(X)
+    table = Frame(X)
     if name not in table.columns:
         known = ", ".join(map(repr, table.columns[:8])) + (", ..." if len(table.columns) > 8 else "")
         raise DataError(f"{what}={name!r}: X has no such column; it has {known}.")
     return table.ids(name)
 
 
-def part_names(name: str, lists: Mapping[str, NDArray[Any]]) -> list[str]:
-    """The names of a column's features: its own, or, of lists, that and the place in the list, from 1 on."""
-    return [f"{name}_{k}" for k in range(1, lists[name].shape[1] + 1)] if name in lists else [name]
+def part_names(name: str, width: int) -> list[str]:
+    """The names of the features that a column of lists stands for."""
+    return [f"{name}_{j}" for j in range(width)]
 
 
 def describe_missing(X: Any) -> str | None:
     """The first column of a frame with a value that is missing or infinite, said in words; None if all are numbers."""
-    for name in FrameTable(X).columns:
+    table = Frame(header_of(X))
+    for j, name in enumerate(table.columns):
         try:
-            numbers = FrameTable(X).numbers(name)
+            numbers = X.values[:, j] if isinstance(X, WideRows) else table.numbers(name)
         except DataError as error:
             return str(error)
         except (ValueError, TypeError) as error:
@@ -130,7 +144,7 @@ def infinite_in(name: str, row: int, kind: str = "float64") -> str:
     return f"Column {name!r} is infinite (in {kind}) in row {row + 1}: drop the row or cap the value."
 
 
-class FrameTable:
+class Frame:
     """The columns of a dataframe, by narwhals."""
 
     def __init__(self, frame: Any) -> None:
@@ -155,16 +169,13 @@ class FrameTable:
             raise DataError(f"Two columns are named {name!r}: rename one of them.")
         self.n_rows = len(found)
 
-    def is_list(self, name: str) -> bool:
-        """Whether a column holds lists or arrays."""
+    def width(self, name: Any) -> int:
+        """The length of the first list in a column, 0 if it is no column of lists."""
         series = self._frame.get_column(name)
-        if series.dtype == self._nw.Object:
-            return isinstance(_first(series), (list, tuple, np.ndarray))
-        return series.dtype in (self._nw.List, self._nw.Array)
-
-    def list_columns(self) -> list[str]:
-        """Columns that hold lists of numbers, as embeddings are kept."""
-        return [text for name, text in zip(self.columns, self.names, strict=True) if self.is_list(name)]
+        if not (series.dtype in (self._nw.List, self._nw.Array) or series.dtype == self._nw.Object):
+            return 0
+        first = _first(series)
+        return len(first) if isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1 else 0
 
     def refuse_other_than_numbers(self, name: str, leave_out: str) -> None:
         """A sentence on a column that holds no numbers; `leave_out` says how to do without it."""
@@ -186,45 +197,51 @@ class FrameTable:
         if series.dtype.is_numeric() or series.dtype == self._nw.Boolean:
             return np.asarray(series.cast(self._nw.Float64).to_numpy(), dtype=np.float64)
         self.refuse_other_than_numbers(name, f"drop={[name]!r}")
-        if self.is_list(name):
-            raise DataError(f"Column {name!r} holds lists, not numbers: drop={[name]!r}, or {ENCODE}.")
-        return np.asarray(series.to_numpy(), dtype=np.float64)
+        if series.dtype in (self._nw.List, self._nw.Array):
+            raise DataError(f"Column {name!r} holds {series.dtype}, not numbers: drop={[name]!r}, or {ENCODE}.")
+        values = np.asarray(series.to_numpy())
+        if values.dtype.kind == "c":
+            raise DataError(f"Column {name!r} holds complex numbers: give real ones.")
+        return values.astype(np.float64)
 
-    def vectors(self, name: str) -> NDArray[Any]:
-        """A column of lists of one length, as rows."""
+    def vectors(self, name: Any, width: int) -> NDArray[Any]:
+        """A column of lists as a matrix; a list that is missing is a row of NaN, one of another length an error."""
         series = self._frame.get_column(name)
-        missing = np.flatnonzero(np.asarray(series.is_null().to_numpy()))
-        if missing.size:
-            raise DataError(f"Column {name!r} is missing in row {missing[0] + 1}: fill it in or drop the row.")
+        here = ~np.asarray(series.is_null().to_numpy())
+        there = series.drop_nulls()
         try:
-            lengths, flat = _flat(series.to_native(), series)
-            if flat.dtype.kind not in "biuf":
+            lengths, flat = _flat(there.to_native(), there)
+            if flat.dtype not in (np.float32, np.float64):
                 flat = flat.astype(np.float64)
         except (ValueError, TypeError) as error:
-            raise DataError(f"Column {name!r} holds lists of something else than numbers: {error}.") from None
-        other = np.flatnonzero(lengths != lengths[0])
+            raise DataError(f"Column {name!r} holds lists of something else than numbers ({error}).") from None
+        other = np.flatnonzero(lengths != width)
         if other.size:
-            k = other[0]
+            row, found = np.flatnonzero(here)[other[0]] + 1, lengths[other[0]]
             raise DataError(
-                f"Column {name!r} holds lists of {lengths[0]} and, in row {k + 1}, of {lengths[k]} numbers: give lists "
-                "of one length."
+                f"Column {name!r} holds lists of {width} numbers, but one of {found} in row {row} of these: make them "
+                "equally long."
             )
-        return flat.reshape(self.n_rows, -1)
+        if here.all():
+            return flat.reshape(-1, width)
+        matrix = np.full((here.size, width), np.nan, dtype=flat.dtype)
+        matrix[here] = flat.reshape(-1, width)
+        return matrix
 
-    def widened(self, lists: Sequence[str]) -> WideRows:
-        """All columns as features: the k-th number of a list in column "e" is the feature e_k, from 1 on."""
-        found = {str(name): self.vectors(name) for name in lists}
-        names = [part for name in self.names for part in part_names(name, found)]
-        parts = [found[str(name)] if name in lists else self.numbers(name)[:, None] for name in self.columns]
+    def widened(self, widths: Mapping[Any, int]) -> WideRows:
+        """All columns as features; those of lists are as wide as told."""
+        both = list(zip(self.columns, self.names, strict=True))
+        names = [part for name, text in both for part in (part_names(text, widths[name]) if widths[name] else [text])]
+        parts = [self.vectors(name, widths[name]) if widths[name] else self.numbers(name)[:, None] for name, _ in both]
         twice = repeated(names)
         if twice is not None:
             raise DataError(f"Two features are named {twice!r}, one of them a part of a list: rename that column.")
         single = all(part.dtype == np.float32 for part in parts)
         kind = np.float32 if single else np.float64
         values = parts[0].astype(kind, copy=False) if len(parts) == 1 else np.hstack([p.astype(kind) for p in parts])
-        backend = self._nw.get_native_namespace(self._frame)
-        empty = {name: self._nw.new_series(name, [], self._nw.Float64, backend=backend) for name in names}
-        return WideRows(values, self._nw.to_native(self._nw.from_dict(empty)))
+        library = self._nw.get_native_namespace(self._frame)
+        frame = library.table if library.__name__ == "pyarrow" else library.DataFrame
+        return WideRows(values, frame({name: np.empty(0) for name in names}))
 
     def ids(self, name: str) -> NDArray[Any]:
         """A column of integers or strings."""

@@ -34,6 +34,10 @@ def check_ids(qid: ArrayLike | None, n_rows: int, what: str = "X") -> NDArray[An
     if qid is None:
         return None
     refuse_masked("qid", qid)
+    if isinstance(qid, str):
+        raise DataError(
+            f"qid={qid!r} would name a column of a dataframe, as `fit` and `score` take it: give one id per row."
+        )
     q = as_ids(qid)
     if q.ndim != 1 or q.size != n_rows:
         told = f"qid has shape {q.shape}, but {what} has {n_rows} rows"

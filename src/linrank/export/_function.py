@@ -40,14 +40,23 @@ class LinearFunction:
 
     @classmethod
     def of(cls, estimator: Any, offset: float = 0.0) -> LinearFunction:
-        """The function that a fitted ranker computes, or the decision function of an AUCClassifier."""
+        """The function that a fitted ranker computes, or the decision function of an AUCClassifier.
+
+        Or a Pipeline of affine steps that ends in one of them: the steps are folded into the weights.
+        """
         from sklearn.utils.validation import (
             check_is_fitted,  # not at the top: `linrank export --help` needs names alone
         )
 
         check_is_fitted(estimator)
+        from ..rankers.pipeline import fold
+
+        try:
+            estimator, constant = fold(estimator)
+        except ParameterError as error:
+            raise ParameterError(f"The Pipeline is not exported, only linear rankers are: {error}") from None
         ranker = getattr(estimator, "ranker_", estimator)
-        if getattr(ranker, "coef_", None) is None:  # a pipeline, say of a kernel and a ranker
+        if getattr(ranker, "coef_", None) is None:
             raise ParameterError(
                 f"A {type(estimator).__name__} is not exported, only linear rankers are: targets compute linear "
                 "functions of the features alone. Export its ranker, and compute what comes before it yourself."
@@ -55,7 +64,7 @@ class LinearFunction:
         weights = np.array(ranker.coef_, dtype=np.float64)
         given = getattr(estimator, "feature_names_in_", None)
         names = [f"f{j}" for j in range(1, weights.size + 1)] if given is None else [str(name) for name in given]
-        own = float(getattr(estimator, "intercept_", [0.0])[0])
+        own = constant if ranker is estimator else float(estimator.intercept_[0])
         if isinstance(offset, bool) or not isinstance(offset, (int, float)) or not math.isfinite(offset):
             raise ParameterError(f"offset={offset!r} must be a finite number.")
         if not np.all(np.isfinite(weights)):

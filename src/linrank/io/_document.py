@@ -77,7 +77,7 @@ def _by_hand(document: dict[str, Any], name: str) -> Model:
     """The model that a flat object of names and weights describes."""
     if not document or not all(_is(value, float) for value in document.values()):
         raise ModelFileError(
-            f"{name} is JSON, but neither a model of linrank nor weights by name such as "
+            f"{name} is JSON, but not a model of linrank, nor weights by name such as "
             '{"bm25": 0.7}: name a file written by linrank.save.'
         )
     names, weights = named_weights(document)

@@ -96,7 +96,8 @@ class Model:
         check_is_fitted(estimator)
         name = type(estimator).__name__
         if name not in ESTIMATORS:
-            raise ModelFileError(f"{name} cannot be saved: model files hold {', '.join(ESTIMATORS)}.")
+            kinds = ", ".join(ESTIMATORS)
+            raise ModelFileError(f"{name} cannot be saved: model files hold {kinds}. joblib.dump keeps any estimator.")
         ranker: LinearPredictor = getattr(estimator, "ranker_", estimator)
         names = getattr(estimator, "feature_names_in_", None)
         scale = getattr(ranker, "scale_", None)

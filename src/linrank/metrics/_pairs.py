@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,27 +12,21 @@ from .._typing import FloatArray
 from .._work import Work
 from ..data.active import TINY, active_counts
 from ..data.checks import check_choice, check_weights
-from ..data.ordering import run_starts
 from ..data.queries import check_query_weight
 from ..data.ranking_data import QUERY_WEIGHTINGS, make_preferences
-from ..data.rankings import Preferences, Rankings
+from ..data.rankings import Preferences
 from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
-from ..losses.logistic import Logistic
 from ._families import pairwise
 from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
 
-if TYPE_CHECKING:
-    from ._names import Metric
-
-__all__ = ["auc", "c_index", "kendall_tau", "log_loss", "pairwise_accuracy", "pairwise_error", "wmw"]
+__all__ = ["auc", "c_index", "kendall_tau", "pairwise_accuracy", "pairwise_error", "wmw"]
 
 #: What a pair of equal scores counts.
 TIE_VALUE = {"half": 0.5, "correct": 1.0, "wrong": 0.0}
 #: Up to so many levels pairs are counted by a sweep over sorted scores with one counter per level.
 FEW_LEVELS = 32
-LOGISTIC = Logistic()
 VARIANTS = ("b", "a", "somers")
 
 
@@ -96,49 +89,10 @@ def wmw(
     query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
     """
     check_choice("ties", ties, tuple(TIE_VALUE))
-    rows = check_rows(_or_none(y, scores, pairs), scores, qid)
+    rows = check_rows(or_none(y, scores, pairs), scores, qid)
     found = count_pairs(rows, y, qid, sample_weight, preferences, pairs)
     given = Compared(y, qid, sample_weight, query_weight, pairs, preferences, query_weighting)
     return given.mean("wmw", found.right(TIE_VALUE[ties]), found.total, rows, per_query)
-
-
-@pairwise(greater_is_better=False, over_preferences=True)
-def log_loss(
-    y: ArrayLike | None,
-    scores: ArrayLike,
-    qid: ArrayLike | None = None,
-    *,
-    preferences: Any = "full",
-    sample_weight: ArrayLike | None = None,
-    query_weight: QueryWeight = None,
-    query_weighting: str = "pairs",
-    pairs: ArrayLike | None = None,
-    per_query: bool = False,
-) -> Value:
-    """Mean of -log p(i over j) over the preferences, p = 1 / (1 + exp(-(s_i - s_j))). Smaller is better.
-
-    What `loss="logistic"` minimises beside its regulariser, and what judges `predict_pair`: log 2 = 0.693 where all
-    scores are equal. The keywords are those of `wmw`. To 3e-12, in O(m log m).
-    """
-    rows = check_rows(_or_none(y, scores, pairs), scores, qid)
-    total, loss = np.zeros((2, rows.n_queries))
-    try:
-        p = make_preferences(rows.scores.size, y, qid, sample_weight, None, pairs, preferences)[2]
-    except NoPairsError:
-        p = None
-    pooled = not per_query and query_weight is None and query_weighting == "pairs" and rows.cut is None
-    if p is not None and pooled:
-        return _mean_log_loss(rows.scores, p)
-    if p is not None:
-        query = rows.query[p.row[p.ranking_ptr[:-1]]]
-        starts = np.flatnonzero(run_starts(query))
-        by_query = replace(p, blocks=np.r_[starts, query.size])
-        for number, k in enumerate(query[starts]):
-            block = by_query.block(number)
-            total[k] = block.weight
-            loss[k] = total[k] * _mean_log_loss(rows.scores, block)
-    given = Compared(y, qid, sample_weight, query_weight, pairs, preferences, query_weighting)
-    return given.mean("log_loss", loss, total, rows, per_query)
 
 
 class Compared(NamedTuple):
@@ -166,7 +120,7 @@ class Compared(NamedTuple):
         return float(np.average(values[used], weights=weight[used]))
 
 
-def _or_none(y: ArrayLike | None, scores: ArrayLike, pairs: ArrayLike | None) -> ArrayLike:
+def or_none(y: ArrayLike | None, scores: ArrayLike, pairs: ArrayLike | None) -> ArrayLike:
     """Utilities as they are; where pairs are all there is, equal ones."""
     if y is None and pairs is None:
         raise DataError("There is nothing to judge by: give y, or pairs.")
@@ -247,19 +201,6 @@ def c_index(
     """
     tau = kendall_tau(y, scores, qid, variant="somers", query_weight=query_weight, per_query=per_query)
     return (1.0 + tau) / 2.0
-
-
-def value_over(metric: Metric, scores: FloatArray, preferences: Preferences) -> float:
-    """A metric over preferences that have been made already: accuracy, error or log loss."""
-    if metric.family == "log_loss":
-        return _mean_log_loss(scores, preferences)
-    accuracy = accuracy_of(scores, preferences, TIE_VALUE[metric.options.get("ties", "half")])
-    return accuracy if metric.greater_is_better else 1.0 - accuracy
-
-
-def _mean_log_loss(scores: FloatArray, rankings: Rankings) -> float:
-    """Mean of log(1 + exp(-(s_i - s_j))) over the pairs of rankings."""
-    return float(LOGISTIC.at(scores[rankings.row], rankings, Work()).sums.value) / rankings.weight
 
 
 def accuracy_of(scores: FloatArray, preferences: Preferences, tie: float = 0.5) -> float:

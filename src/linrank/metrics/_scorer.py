@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +48,9 @@ class Scorer:
         return request
 
 
-def scorer(name: str | Metric, preset: str | None = None, *, one_query: bool = False, **options: Any) -> Scorer:
+def scorer(
+    name: str | Metric | Callable[..., float], preset: str | None = None, *, one_query: bool = False, **options: Any
+) -> Scorer:
     """A metric as scikit-learn's `scoring`.
 
     With metadata routing on, pass qid to `fit` of GridSearchCV and the like; with routing off let y be
@@ -59,8 +62,9 @@ def scorer(name: str | Metric, preset: str | None = None, *, one_query: bool = F
 
     Parameters
     ----------
-    name : str
-        As in `parse`; errors are negated, since greater is better in scikit-learn.
+    name : str or callable
+        As in `parse`; errors are negated, since greater is better in scikit-learn. Or a function (y, scores, qid) of
+        your own, with ``greater_is_better=False`` for an error.
     preset, options
         Conventions, as the metric's function takes them.
     one_query : bool, default=False

@@ -16,8 +16,8 @@ from .._typing import FloatArray
 from ..data.ranking_data import RankingData
 from ..engines.matrix import score_rows
 from ..metrics import Metric, parse
+from ..metrics._log_loss import value_over
 from ..metrics._names import OVER_PREFERENCES
-from ..metrics._pairs import value_over
 from ..rankers.training import Training
 from .folds import Halves
 from .results import Results
@@ -54,10 +54,9 @@ class Judge:
 
     def check(self, data: RankingData) -> None:
         """Refuse data that it cannot judge."""
-        if data.y is None and isinstance(self.metric, Metric) and not self.over_the_data:
-            raise DataError(
-                f"metric={self.metric.name!r} needs y: give y, or choose by 'pairwise_accuracy' or 'log_loss'."
-            )
+        if data.y is None and not self.over_the_data:
+            name = getattr(self.metric, "name", None) or getattr(self.metric, "__name__", "a function")
+            raise DataError(f"metric={name!r} needs y: give y, or choose by 'pairwise_accuracy' or 'log_loss'.")
 
     def __call__(self, test: RankingData, scores: FloatArray) -> float:
         """What the scores are worth; NaN where that is not defined."""

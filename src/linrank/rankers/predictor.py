@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
-from ..data.device import on_host
+from ..data.device import on_host, with_shape
 from ..data.frames import check_frame, drop_columns, header_of
 from ..data.given import Given, gather
 from ..data.labelled import LabelledRows
@@ -63,6 +63,28 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     _aside: tuple[str, ...] = ()  # columns of the frame fitted to that were named as something else than features
     _queries_without_pairs: int | None = None  # in training, where that was counted
     _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
+
+    _deviation: FloatArray | None = None  # of the columns fitted to, where it was measured
+
+    @property
+    def intercept_(self) -> float:
+        """0: it would cancel in every comparison. Tools that explain linear models ask for it."""
+        check_is_fitted(self)
+        return 0.0
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """|weight| times the standard deviation of each column of the rows fitted to: its share in the scores' spread.
+
+        Known where `fit` measures the columns, as it does unless scale=False and alpha is a number.
+        """
+        check_is_fitted(self)
+        if self._deviation is None:
+            raise AttributeError(
+                "feature_importances_ needs the deviations of the columns, which this ranker does not know: fit it in "
+                "this process, with scale='auto' or True; or multiply abs(coef_) by X.std(axis=0)."
+            )
+        return np.abs(self.coef_) * self._deviation
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
@@ -123,7 +145,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         check_is_fitted(self)
         X = self._features(X)
         features = check_features(X, allow_nan=self.fill_ is not None)
-        validate_data(self, header_of(X), reset=False, skip_check_array=True)
+        validate_data(self, with_shape(header_of(X)), reset=False, skip_check_array=True)
         return predict(features, self.coef_, self.fill_)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:

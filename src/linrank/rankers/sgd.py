@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from .._errors import DataError, ParameterError
 from .._progress import Progress
 from ..data.checks import check_choice
+from ..data.device import with_shape
 from ..data.frames import check_frame, header_of
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
@@ -130,6 +131,7 @@ class SGDRanker(LinearPredictor):
     n_pairs_ = Evaluated("n_pairs")
     history_ = Evaluated("history")
     _queries_without_pairs = Evaluated("queries_without_pairs")
+    _deviation = Evaluated("deviation")
     _stream: Stream | None = None
 
     def __init__(
@@ -213,7 +215,7 @@ class SGDRanker(LinearPredictor):
             start = getattr(self, "coef_", None)  # set by hand, or loaded
         keeper = None if checkpoint is None else Keeper(Path(checkpoint), self._described(), resume)
         fitted = fit_rows(settings, rows, make_seed(self.random_state), own, start, int(self.verbose), keeper)
-        validate_data(self, header_of(given.X), skip_check_array=True)  # names, once nothing can fail any more
+        validate_data(self, with_shape(header_of(given.X)), skip_check_array=True)  # names: nothing fails later
         self._aside = given.aside
         self._keep(fitted.stream(fill if self.missing == "mean" else None), fitted)
         self._remember(rows)
@@ -352,7 +354,8 @@ class SGDRanker(LinearPredictor):
         if fitted is not None:
             Evaluated.later(self, fitted)
         else:
-            Evaluated.now(self, objective=np.nan, n_pairs=stream.n_pairs, history=[], queries_without_pairs=None)
+            counts: dict[str, Any] = {"n_pairs": stream.n_pairs, "queries_without_pairs": None}
+            Evaluated.now(self, objective=np.nan, history=[], deviation=None, **counts)
 
     def __getstate__(self) -> dict[str, Any]:
         """With an objective that had not been asked for: the rows that it depends on stay behind."""
