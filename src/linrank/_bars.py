@@ -32,10 +32,16 @@ class Bar:
     """
 
     def __init__(
-        self, what: str, total: float | None = None, unit: str = "", *, after: float = AFTER, retires: bool = False
+        self,
+        what: str,
+        total: float | None = None,
+        unit: str = "",
+        *,
+        after: float | None = None,
+        retires: bool = False,
     ) -> None:
         self.what, self.total, self.unit = printable(what), total, unit
-        self.after, self.retires = after, retires
+        self.after, self.retires = AFTER if after is None else after, retires
         self.done, self.note, self.brief = 0.0, "", ""  # what else to tell, and what of it where room is short
         self.seconds_left: float | None = None  # where somebody knows better than by proportion
         self._begin = time.perf_counter()
