@@ -123,7 +123,7 @@ def test_public_names():
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
         "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "io", "labels", "load", "losses",
-        "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers", "summation",
+        "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "scan", "solvers", "summation",
         "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:

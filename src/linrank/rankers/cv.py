@@ -15,8 +15,9 @@ from ..metrics import Metric
 from ..model_selection.folds import make_folds, with_pairs
 from ..model_selection.path import Judge, Search
 from ..solvers import Solver
+from .names import feature_names
 from .predictor import LinearPredictor
-from .training import Training, feature_names
+from .training import Training
 
 
 class LinearRankerCV(LinearPredictor):

@@ -10,8 +10,9 @@ from sklearn.utils import metadata_routing
 
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
+from .names import feature_names
 from .predictor import LinearPredictor
-from .training import Start, Training, feature_names
+from .training import Start, Training
 
 
 class LinearRanker(LinearPredictor):
@@ -152,9 +153,10 @@ class LinearRanker(LinearPredictor):
 
         Parameters
         ----------
-        X : array, dataframe, sparse matrix or tensor, (m, d)
+        X : array, dataframe, sparse matrix, tensor, (m, d), or Dataset
             Features; CSR, and float32 or float64 in C or F order, are used without a copy. So is what lies on a device:
-            a tensor, or anything with ``__dlpack__``.
+            a tensor, or anything with ``__dlpack__``. A Dataset, read or scanned (`linrank.scan`), brings labels,
+            queries and weights along.
         y : (m,) or None
             Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
         qid : (m,) or None
