@@ -15,7 +15,7 @@ SOURCE = Path(linrank.__file__).parent
 
 #: From the bottom up; a module imports from its own layer or from those before it. `docs/architecture.md` draws them.
 LAYERS = [
-    ["_errors", "_files", "_lazy", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
+    ["_errors", "_files", "_lazy", "_memory", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
     ["kernels"],
     ["data"],
     ["losses", "metrics", "penalties", "summation"],

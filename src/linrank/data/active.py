@@ -81,8 +81,8 @@ def active_counts(
 class SortedRanking:
     """One ranking with its scores sorted and its windows known: sums over active partners of any values.
 
-    `last`: the sorted scores are not needed again, so sums may use their room. Order and windows lie in the work and are
-    valid until the next ranking is sorted there: `kept` takes them out of it.
+    `last`: the sorted scores are not needed again, so sums may use their room. Order and windows lie in the work and
+    are valid until the next ranking is sorted there: `kept` takes them out of it.
     """
 
     def __init__(
