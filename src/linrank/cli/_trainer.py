@@ -17,7 +17,7 @@ from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading, Where
 from ._parameters import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
-from ._plan import advise_exact, read_from_disk
+from ._plan import read_from_disk
 
 ONLY_EXACT = ("tol", "max_iter")
 ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
@@ -127,7 +127,6 @@ class Trainer:
         """The ranker fitted to a file in chunks, and what was counted on the way."""
         counted, first, options = Counted(), iter([True]), (self.reading.n_features, reading_policy(self.parameters))
         chunks = stream(path, self.reading, *options)  # says at once what cannot be streamed
-        advise_exact(path, self.reading)
         passes = self.source.passes or 1
         if passes > 1 and path == "-":
             raise click.UsageError("Standard input is read once: leave out --passes.")

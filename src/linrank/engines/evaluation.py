@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
+from ..data.mapped import unlocked
 from ..data.rankings import Rankings
 from ..kernels.hinge import scatter_add
 from ..kernels.products import slope_and_size
@@ -89,19 +90,19 @@ class LocalEvaluation:
     def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
         steps, data, pairs = self.loss.steps, self.engine.data, self.engine.data.preferences.longest == 2
-        unit = self.engine.divisors(scale)
+        unit, X = self.engine.divisors(scale), unlocked(data.X)
         if steps is None and not pairs:
             matrix, to_members = self.engine.matrix, self.engine.to_members
-            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), data.X, unit)
+            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), X, unit)
 
         def one(k: int) -> FloatArray:
             block = self.engine.blocks[k]
             with self.engine.work.lend() as work:
                 if steps is not None and not pairs:
                     here = self.scores.values[block.members]
-                    return half_hessian(data.X, unit, here, block.rankings, steps, work)
+                    return half_hessian(X, unit, here, block.rankings, steps, work)
                 found = explicit_pairs(self._curvature(k), block.rankings, work)
-                return by_pairs(data.X, unit, block.rankings, found, work)
+                return by_pairs(X, unit, block.rankings, found, work)
 
         shape = data.n_features, data.n_features
         half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._errors import DataError, ParameterError
 from .._text import printable
 from ..data.dataset import CHUNK_BYTES, Comments, Dataset, last_change, n_bytes
-from ..data.joining import joined
+from ..data.joining import joined, wide_enough
 from ._beside import BesideBlocks
 from ._columns import Columns
 from ._locate import NO_VALUE, Located, Piece
@@ -104,7 +105,8 @@ def _of_tables(located: Located, options: ReadOptions) -> Iterator[Dataset]:
     layout, first = Layout.of(located, options), located.pieces[0].path
     kinds = {name: _kind([dict(piece.partition)[name] for piece in located.pieces]) for name in layout.partition}
     told = replace(options, columns=layout.columns())
-    guessing = options if not layout.partition else told  # the first block is looked at as a whole file would be
+    guesses = not layout.partition and options.columns.features is None
+    guessing = options if guesses else told  # the first block is looked at as a whole file would be
     rows = 0
     for number, piece in enumerate(located.pieces):
         if number:
@@ -176,8 +178,22 @@ def whole_queries(parts: Iterator[Dataset], chunk_bytes: int = CHUNK_BYTES) -> I
             continue
         rows = joined(held)
         end = last_change(rows.qid) or rows.n_rows
-        yield rows.rows(0, end)
+        yield from rows.rows(0, end).chunks(chunk_bytes)
         held = [rows.rows(end, rows.n_rows)] if end < rows.n_rows else []
         size = sum(n_bytes(part.X) for part in held)
     if held:
         yield joined(held)
+
+
+def joined_blocks(located: Located, options: ReadOptions) -> Dataset:
+    """All rows in memory, in the layout and width that were asked for."""
+    data = joined(list(blocks(located, options)))
+    X = data.X
+    if not sp.issparse(X):
+        return data
+    m, d = X.shape[0], X.shape[1] if options.n_features is None else options.n_features
+    entry, dense = X.dtype.itemsize, options.dense
+    if dense == "auto":
+        dense = m * d * entry <= X.nnz * (entry + 4) + 8 * m
+    X = wide_enough(X, d)
+    return replace(data, X=X.toarray() if dense else X)

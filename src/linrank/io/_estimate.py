@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
-from typing import BinaryIO
+import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ._streams import reading
 from .formats import FORMATS
 
 LOOKED_AT = 1 << 20  # bytes of text
+ID = re.compile(rb"[ \t](\d{1,9}):")  # of a feature
 
 
 @dataclass(frozen=True)
@@ -77,18 +78,11 @@ def _of_svmlight(located: Located, options: ReadOptions, total: int) -> Estimate
     n_lines = max(1, lines.count(b"\n"))
     rows, entry = max(1, int(total * n_lines / len(lines))), np.dtype(options.dtype).itemsize
     stored = lines.count(b":") - lines.count(b"qid:") - lines.count(b"cost:")
-    first = next(FORMATS[located.format].blocks(_Once(lines), replace(options, on_error="skip", n_jobs=None)), None)
-    d = options.n_features or (0 if first is None else first.n_features)
+    largest = max(map(int, ID.findall(lines)), default=0)
+    d = options.n_features or largest + options.zero_based
     entries = int(rows * stored / n_lines)
     csr, dense = entries * (entry + 4) + 8 * rows, rows * d * entry
-    wanted = {True: dense, False: csr}.get(options.dense, min(csr, dense)) if isinstance(options.dense, bool) else None
-    return Estimate(rows, d, min(csr, dense) if wanted is None else wanted)
-
-
-def _Once(text: bytes) -> BinaryIO:  # noqa: N802
-    import io
-
-    return io.BytesIO(text)
+    return Estimate(rows, d, dense if options.dense is True else csr if options.dense is False else min(csr, dense))
 
 
 def _beginning(path: str) -> bytes:
