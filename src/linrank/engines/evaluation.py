@@ -49,14 +49,29 @@ class LocalEvaluation:
                 step = d.values[block.members]
                 np.multiply(step, t, out=here)
                 here += s.values[block.members]
-            with engine.work.lend() as work:
-                point = loss.at(here, block.rankings, work)
+            point = self._at(block)
             slope, size = slope_and_size(self._over_members(point.gradient, here), here, step)
             return point, point.sums._replace(slope=slope, size=size)
 
         answers = engine.map(one, engine.blocks)
-        self.points = [point for point, _ in answers]
+        self._points: list[LossPoint] | None = [point for point, _ in answers]
         self.sums = add_sums([sums for _, sums in answers])
+
+    def _at(self, block: Block) -> LossPoint:
+        """The loss of a block at its scores."""
+        with self.engine.work.lend() as work:
+            return self.loss.at(self.scores.values[block.members], block.rankings, work)
+
+    @property
+    def points(self) -> list[LossPoint]:
+        """The loss at each block; computed again, to the same bits, where it was let go."""
+        if self._points is None:
+            self._points = self.engine.map(self._at, self.engine.blocks)
+        return self._points
+
+    def rest(self) -> None:
+        """Let go of all that can be computed again from the scores: another point is looked at now."""
+        self._points = None
 
     def _over_members(self, values: FloatArray, scores: FloatArray) -> FloatArray:
         """What a loss answers, if it has a value for each member: kernels do not look."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -30,6 +31,10 @@ from .matrix import Matrix, as_matrix
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
+#: Numbers of rows use the room of the sort: no loss is evaluated while X is multiplied.
+ROWS = "keys"
+#: From so many members on, only the last evaluation keeps more than its scores: memory counts.
+MANY_MEMBERS = 1 << 20
 #: Most features for which a d x d Hessian is built, and most entries of the tree of one ranking's levels.
 MAX_HESSIAN = 1000
 LARGEST_TREE = 1 << 24
@@ -52,6 +57,7 @@ class LocalEngine:
         self._open = threading.Event()  # closed after an interruption: threads take no further block
         self._open.set()
         self._float32: Matrix | None = None
+        self._last: weakref.ref[LocalEvaluation] | None = None
         self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.n_members <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
@@ -164,7 +170,12 @@ class LocalEngine:
         for handle in (s,) if d is None else (s, d):
             if not isinstance(handle, LocalScores) or handle.values.size != self.data.preferences.n_members:
                 raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
-        return LocalEvaluation(self, loss, s, d, t)
+        last = self._last() if self._last is not None else None
+        if last is not None and self.data.preferences.n_members >= MANY_MEMBERS:
+            last.rest()
+        found = LocalEvaluation(self, loss, s, d, t)
+        self._last = weakref.ref(found)
+        return found
 
     def checked(self, w: FloatArray) -> FloatArray:
         """A vector over the features, as kernels take it."""
@@ -181,7 +192,7 @@ class LocalEngine:
     def dot(self, matrix: Matrix, w: FloatArray) -> FloatArray:
         """X w in the members' order."""
         with self.work.lend() as work:
-            rows = work.take("rows", self.data.n_rows, np.float64)
+            rows = work.take(ROWS, self.data.n_rows, np.float64)
             self._over(range(matrix.n_blocks), lambda block: matrix.dot(w, block, rows))
             return self.to_members(rows)
 
@@ -195,7 +206,7 @@ class LocalEngine:
         """X^T g over `scale`, g given block by block in the members' order; blocks of rows are added in their order."""
         unit = self._unit
         with self.work.lend() as work:
-            rows = work.zeros("rows", self.data.n_rows, np.float64)
+            rows = work.zeros(ROWS, self.data.n_rows, np.float64)
             self._over(  # no two blocks share a row
                 range(len(parts)),
                 lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0 / unit, 0, parts[k].size, rows),
