@@ -89,6 +89,12 @@ def empty_beside(array: NDArray[Any], shape: Any, dtype: Any) -> NDArray[Any]:
     return made
 
 
+def room_beside(array: NDArray[Any], shape: Any, dtype: Any) -> NDArray[Any]:
+    """A new array: in memory, or, where an array is mapped and this one is large, in a file beside it."""
+    large = int(np.prod(shape)) * np.dtype(dtype).itemsize > IN_MEMORY
+    return empty_beside(array, shape, dtype) if large and file_of(array) is not None else np.empty(shape, dtype)
+
+
 def copied(X: NDArray[Any]) -> NDArray[Any]:
     """A copy that can be written to: beside a mapped array, else in memory."""
     if file_of(X) is None or X.nbytes <= IN_MEMORY:
@@ -119,11 +125,8 @@ def _sparse_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     sizes = (X.indptr[rows + 1] - X.indptr[rows]).astype(np.int64)
     indptr = np.zeros(rows.size + 1, dtype=X.indptr.dtype)
     np.cumsum(sizes, out=indptr[1:])
-    nnz, made = int(indptr[-1]), []
-    for array in (X.data, X.indices):
-        small = nnz * array.itemsize <= IN_MEMORY
-        made.append(np.empty(nnz, array.dtype) if small else empty_beside(X.data, (nnz,), array.dtype))
-    start = 0
+    nnz, start = int(indptr[-1]), 0
+    made = [room_beside(X.data, (nnz,), array.dtype) for array in (X.data, X.indices)]
     breaks = np.flatnonzero(rows[1:] != rows[:-1] + 1) + 1
     for run in np.split(rows, breaks):  # rows mostly come in runs: those of a query
         if run.size:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from .._errors import DataError, LinrankError, overflow_ignored
 from .._once import cached_property
 from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._work import WorkPool
 from ..data.parts import draw
 from ..data.ranking_data import RankingData
@@ -27,7 +27,8 @@ from ._cost import hessian_cost
 from ._facts import Columns, Facts
 from .columns import measure_columns
 from .evaluation import Block, LocalEvaluation, LocalScores
-from .matrix import Matrix, as_matrix
+from .matrix import as_matrix
+from .reading import Reading, fast_reading
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
@@ -38,6 +39,8 @@ MANY_MEMBERS = 1 << 20
 #: Most features for which a d x d Hessian is built, and most entries of the tree of one ranking's levels.
 MAX_HESSIAN = 1000
 LARGEST_TREE = 1 << 24
+#: An exact Hessian takes rows by their scores: where those of a block lie further apart, X is read at random for it.
+FAR = 2 << 30
 
 
 class LocalEngine:
@@ -56,8 +59,8 @@ class LocalEngine:
         self._pool: ThreadPoolExecutor | None = None
         self._open = threading.Event()  # closed after an interruption: threads take no further block
         self._open.set()
-        self._float32: Matrix | None = None
         self._last: weakref.ref[LocalEvaluation] | None = None
+        self._fast: Reading | None = None
         self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.n_members <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
@@ -79,7 +82,7 @@ class LocalEngine:
             if self._pool is not None:
                 self._pool.shutdown(wait=False, cancel_futures=True)
                 self._pool = None
-            self._float32, self.work = None, WorkPool()
+            self._fast, self.work = None, WorkPool()
             one_blas_thread.leave(self)
         except BaseException:  # an interrupt: it may have come in the middle of leaving
             one_blas_thread.leave(self)
@@ -145,18 +148,28 @@ class LocalEngine:
     def hessian_cost(self, loss: Loss) -> float | None:
         """Cost of an exact Hessian in Hessian products, modelled; None where it cannot be had."""
         p, d = self.data.preferences, self.data.n_features
-        if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN:
+        if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN or self._far_apart:
             return None
         if loss.steps is not None and int(np.diff(p.ranking_levels).max(initial=0)) * d > LARGEST_TREE:
             return None
         return hessian_cost(self.data, loss)
+
+    @cached_property
+    def _far_apart(self) -> bool:
+        """Whether a block's rows, of which a Hessian takes one after the other by score, span more than FAR bytes."""
+        p, X = self.data.preferences, self.data.X
+        if X.nbytes <= FAR or p.n_members == 0:
+            return False
+        first = p.ranking_ptr[p.blocks[:-1]]
+        span = np.maximum.reduceat(p.row, first) - np.minimum.reduceat(p.row, first)
+        return int(span.max()) * (X.nbytes // X.shape[0]) > FAR
 
     def scores(self, w: FloatArray) -> LocalScores:
         """X w."""
         w = self.checked(w)
         if not w.any():
             return LocalScores(np.zeros(self.data.preferences.n_members))
-        return LocalScores(self.dot(self.matrix, w))
+        return LocalScores(self.dot(self.exact, w))
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
@@ -189,28 +202,33 @@ class LocalEngine:
         """What columns are divided by: ones where there is no scale."""
         return np.ones(self.data.n_features) if scale is None else self.checked(scale)
 
-    def dot(self, matrix: Matrix, w: FloatArray) -> FloatArray:
+    def dot(self, reading: Reading, w: FloatArray) -> FloatArray:
         """X w in the members' order."""
+        matrix = reading.matrix
         with self.work.lend() as work:
-            rows = work.take(ROWS, self.data.n_rows, np.float64)
+            rows = work.take(ROWS, matrix.shape[0], np.float64)
             self._over(range(matrix.n_blocks), lambda block: matrix.dot(w, block, rows))
-            return self.to_members(rows)
+            return self.to_members(rows, reading)
 
-    def to_members(self, rows: FloatArray) -> FloatArray:
-        """Values of the rows in the members' order."""
+    def to_members(self, values: FloatArray, reading: Reading) -> FloatArray:
+        """Values of rows in the members' order."""
         s = np.empty(self.data.preferences.n_members)
-        self._over(self.blocks, lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]))
+        ways = list(zip(self.blocks, reading.rows, strict=True))
+        self._over(ways, lambda way: gather(way[1], values, 0, way[1].size, s[way[0].members]))
         return s
 
-    def transpose_dot(self, matrix: Matrix, parts: list[FloatArray], scale: FloatArray | None = None) -> FloatArray:
+    def transpose_dot(self, reading: Reading, parts: list[FloatArray], scale: FloatArray | None = None) -> FloatArray:
         """X^T g over `scale`, g given block by block in the members' order; blocks of rows are added in their order."""
-        unit = self._unit
+        unit, matrix = self._unit, reading.matrix
         with self.work.lend() as work:
-            rows = work.zeros(ROWS, self.data.n_rows, np.float64)
-            self._over(  # no two blocks share a row
-                range(len(parts)),
-                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0 / unit, 0, parts[k].size, rows),
-            )
+            rows = work.zeros(ROWS, matrix.shape[0], np.float64)
+
+            def add(ways: list[tuple[IntArray, FloatArray]]) -> None:
+                for row, part in ways:
+                    scatter_add(row, part, 1.0 / unit, 0, part.size, rows)
+
+            ways = list(zip(reading.rows, parts, strict=True))
+            self._over([ways] if reading.shared else [[way] for way in ways], add)
             product = _sum(self._over(range(matrix.n_blocks), lambda block: matrix.transpose_dot(rows, block)))
         return unit * (product if scale is None else product / self.checked(scale))
 
@@ -219,11 +237,17 @@ class LocalEngine:
         """A power of 2 near N, or 1: sums over pairs are divided by it, exactly, while they are multiplied by X."""
         return float(2.0 ** max(np.frexp(self.data.preferences.total)[1], 0))
 
-    def in_float32(self) -> Matrix:
-        """X in float32, made once, where its products are faster; else X itself."""
-        if self._float32 is None:
-            self._float32 = self.matrix.in_float32() or self.matrix
-        return self._float32
+    @cached_property
+    def exact(self) -> Reading:
+        """X as it is; no two blocks share a row."""
+        return Reading(self.matrix, [block.rankings.row for block in self.blocks])
+
+    @property
+    def fast(self) -> Reading:
+        """X for directions, copied once where that pays."""
+        if self._fast is None:
+            self._fast = fast_reading(self.exact)
+        return self._fast
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """Some whole queries."""
@@ -246,6 +270,10 @@ class LocalEngine:
 
     def columns(self) -> Columns:
         """What is known of each column, rows counting by their weight."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> Columns:
         return measure_columns(self.matrix, self.data.sample_weight, self.over_rows)
 
 

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import DataError
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..data.device import on_host
-from ..data.mapped import Ahead, file_of, unlocked
+from ..data.mapped import Ahead, csr, room_beside, rows_of, unlocked
 from ..data.missing import replace_missing
 from ..data.ranking_data import RankingData
 from ..kernels import products
@@ -194,13 +194,21 @@ class SparseMatrix(Matrix):
 
     def in_float32(self) -> SparseMatrix | None:
         """A float32 copy, its indices as short as can be; None where that loses more than digits or gains nothing."""
-        if self.data.dtype != np.float64 or self.data.size < FLOAT32_ENTRIES or file_of(self.data) is not None:
-            return None  # of a mapped matrix there is none: it may not fit into memory
-        data = np.empty(self.data.size, dtype=np.float32)
+        if self.data.dtype != np.float64 or self.data.size < FLOAT32_ENTRIES:
+            return None
+        data = room_beside(self.data, self.data.shape, np.float32)
         if not products.round_entries(self.data, data):
             return None
-        indices = self.indices.astype(np.uint16) if self.shape[1] <= 1 << 16 else self.indices
+        indices = self.indices
+        if self.shape[1] <= 1 << 16:
+            indices = room_beside(self.data, self.data.shape, np.uint16)
+            np.copyto(indices, self.indices, casting="unsafe")
         return SparseMatrix(data, indices, self.indptr, self.shape)
+
+    def take(self, rows: IntArray) -> SparseMatrix:
+        """Some of the rows."""
+        X = rows_of(csr(self.data, self.indices, self.indptr, self.shape), rows)
+        return SparseMatrix(X.data, X.indices, X.indptr, X.shape)
 
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
         """out[rows] = X[rows] w."""
@@ -229,9 +237,11 @@ class SparseMatrix(Matrix):
 
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
         """Sum of v_i ((X_ij - mean_j) / unit_j)^2 over the block, its zeros included."""
-        total, seen = np.zeros(self.shape[1]), np.zeros(self.shape[1])
         first, last = self.rows(block)
-        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, mean, unit, first, last, total, seen)
+        table = np.zeros((self.shape[1], 4))
+        table[:, 0], table[:, 1] = mean, 1.0 / unit
+        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, first, last, table)
+        total, seen = table[:, 2], table[:, 3]
         rows = float(v[first:last].sum())
         zeros = np.where(rows - seen > 1e-12 * rows, rows - seen, 0.0)  # or the sums' rounding would count as zeros
         return total + zeros * np.square(mean / unit)
