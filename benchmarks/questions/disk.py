@@ -24,14 +24,16 @@ from results import FIT, report
 
 SOURCES = (*FIT, "io/**/*.py", "data/mapped.py", "data/scan.py", "data/ranking_data.py", "data/preferences.py")
 
-#: Format, rows, features, entries a row, bytes that a fit may allocate, and whether all rows as one query are tried too.
+#: Format, rows, features, entries a row, bytes that a fit may allocate, and whether one query of all rows is tried.
 CASES: dict[str, tuple[str, int, int, int, float, bool]] = {
     "dense, Parquet": ("parquet", 6_000_000, 200, 200, 1.2e9, True),
     "dense, SVMlight": ("svmlight", 6_000_000, 200, 200, 1.2e9, False),
     "sparse, SVMlight": ("svmlight", 3_000_000, 20_000, 120, 0.72e9, True),
 }
 LENGTH = 40  # rows of a query
-TEMPLATE = 2000 if quick() else 20_000  # rows of text that are made; the others are those with other queries and another first value
+TEMPLATE = (
+    2000 if quick() else 20_000
+)  # rows of text that are made; the others are those with other queries and another first value
 QUICK = 200
 
 

@@ -159,8 +159,10 @@ def _option_of_query() -> str:
     return next((parameter.opts[0] for parameter in parameters if parameter.name == "query"), "--query")
 
 
-def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = True) -> Iterator[Dataset]:
-    """A file in chunks, in bounded memory if it is SVMlight. A table is one chunk, and so is SVMlight with side files.
+def read_chunks(
+    path: str, reading: Reading, like: Loaded, *, by_query: bool = True, chunk_bytes: int = CHUNK_BYTES
+) -> Iterator[Dataset]:
+    """Data in chunks that end where a query does, in bounded memory; a table on standard input is one chunk.
 
     A warning of missing queries is given only if the command ranks or judges `by_query`.
     """
@@ -173,7 +175,7 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
     if path == "-":
         chunks = iter([_read(path, reading, missing, like)])
     else:
-        chunks = source_of(path, reading, missing, like).chunks(CHUNK_BYTES)
+        chunks = source_of(path, reading, missing, like).chunks(chunk_bytes)
     for chunk in chunks:
         data = replace(chunk, X=wide_enough(chunk.X, like.n_features))
         if data.n_features != like.n_features:

@@ -34,7 +34,8 @@ def read_training_data(
 ) -> Dataset:
     """All of the data, or mapped from disk; NaN is an error that names its line, unless the ranker replaces it."""
     missing = reading_policy(parameters)
-    found = read_from_disk(path, reading, missing, where)
+    loss = parameters.get("loss")
+    found = read_from_disk(path, reading, missing, where, loss if isinstance(loss, str) else None)
     return read_data(path, reading, missing=missing, labelled=not pairs, found=found)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from .._errors import DataError, LinrankError
 from .._files import PathLike, sync_folder
+from .._text import size
 from ..data.dataset import Dataset
 from . import _store
 from ._beside import SIZES, WEIGHTS, side_path
@@ -235,4 +236,4 @@ def _bytes(folder: Path) -> int:
 
 
 def _size(folder: Path) -> str:
-    return f"{_bytes(folder) / 1e9:.3g} GB"
+    return size(_bytes(folder))

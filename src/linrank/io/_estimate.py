@@ -27,19 +27,19 @@ class Estimate:
     features: int
     n_bytes: int  # of X
 
-    @property
-    def memory_from_disk(self) -> int:
-        """Bytes of memory that a fit from disk takes beside the process at rest."""
-        return memory_from_disk(self.rows, self.features)
+    def memory_from_disk(self, loss: str | None = None) -> int:
+        """Bytes that a fit from disk takes at most beside the process at rest.
+
+        They are what is kept of a row, a sample, and a few vectors or matrices over the features.
+        """
+        a_row = BYTES_A_ROW if loss in (None, "squared_hinge") else BYTES_A_ROW_OTHERS
+        return a_row * self.rows + SAMPLE + 8 * self.features * max(64, 2 * min(self.features, 1000))
 
 
-#: Of a fit from disk, measured: bytes a row at most, and a sample of the rows.
-BYTES_A_ROW, SAMPLE = 110, 64 << 20
-
-
-def memory_from_disk(rows: int, features: int) -> int:
-    """Bytes of memory that a fit from disk takes: what is kept of a row, a sample, and a few d x d matrices."""
-    return BYTES_A_ROW * rows + SAMPLE + 8 * features * max(64, 2 * min(features, 1000))
+#: Of a fit from disk, measured where all rows are one query, which takes most: bytes a row with the squared hinge,
+BYTES_A_ROW = 110
+#: and with other losses; and of the sample of the rows.
+BYTES_A_ROW_OTHERS, SAMPLE = 260, 64 << 20
 
 
 def estimate(located: Located, options: ReadOptions) -> Estimate:
