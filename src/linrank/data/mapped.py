@@ -144,3 +144,12 @@ def csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: 
     X.data, X.indices, X.indptr = data, indices, indptr
     X.has_sorted_indices = X.has_canonical_format = True
     return X
+
+
+def csr_part(X: Any, rows: slice) -> Any:
+    """Rows that follow one another, as a view."""
+    first, last = int(X.indptr[rows.start]), int(X.indptr[max(rows.start, rows.stop)])
+    indptr = X.indptr[rows.start : max(rows.start, rows.stop) + 1] - X.indptr[rows.start]
+    part = csr(X.data[first:last], X.indices[first:last], indptr, (indptr.size - 1, X.shape[1]))
+    part.has_sorted_indices, part.has_canonical_format = X.has_sorted_indices, X.has_canonical_format
+    return part
