@@ -41,7 +41,7 @@ VERSION = 1
 HASHED = 1 << 20  # bytes at either end of a file
 UNFINISHED = ".part"
 #: How a reader goes, but not what it gives.
-NOT_IN_KEY = ("n_jobs",)
+NOT_IN_KEY = ("n_jobs", "verbose")
 
 Tell = Callable[[str], None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from ._beside import BesideBlocks
 from ._columns import Columns
 from ._locate import NO_VALUE, Located, Piece
 from ._options import ReadOptions
+from ._tables import NoRowsError
 from .formats import FORMATS
 
 
@@ -86,7 +88,7 @@ def _of_svmlight(located: Located, options: ReadOptions) -> Iterator[Dataset]:
     skipped, problems = 0, tuple[str, ...]()
     for number, piece in enumerate(located.pieces):
         beside, last = BesideBlocks(piece.path, first_query), None
-        for block in FORMATS[located.format].blocks(piece.path, options):
+        for block in FORMATS[located.format].blocks(piece.path, replace(options, dense=False)):
             last = beside.with_block(block)
             if number == 0 and not first[1]:
                 first = (piece.path, last.qid is not None)
@@ -111,7 +113,7 @@ def _of_tables(located: Located, options: ReadOptions) -> Iterator[Dataset]:
     for number, piece in enumerate(located.pieces):
         if number:
             layout.check(piece.path, first, FORMATS[located.format].header(piece.path, options)[0])
-        with naming(piece.path):
+        with naming(piece.path), suppress(NoRowsError):
             for block in FORMATS[located.format].blocks(piece.path, guessing if rows == 0 else told):
                 rows += block.n_rows
                 yield replace(_with_partition(block, layout, piece, kinds), description=layout.description)

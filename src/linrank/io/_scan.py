@@ -44,6 +44,7 @@ def scan(
     on_error: str = "raise",
     n_jobs: int | None = None,
     cache: PathLike | None = None,
+    verbose: int = 0,
 ) -> Dataset:
     """Files of ranking data, larger than memory if need be: a `Dataset` that is not read yet.
 
@@ -62,6 +63,8 @@ def scan(
         For SVMlight, as in `read_svmlight`.
     cache : path, optional
         Folder of the cache. None: ``$LINRANK_CACHE``, or the user's own folder for caches.
+    verbose : int, default=0
+        Show how much has been read, on standard error.
 
     Returns
     -------
@@ -73,7 +76,9 @@ def scan(
     check_choice("missing", missing, MISSING)
     check_dtype(dtype)
     columns = Columns(label, query, id, weight, None if features is None else tuple(features), tuple(drop))
-    options = ReadOptions(columns, missing, np.dtype(dtype).name, n_features, dense, zero_based, on_error, n_jobs)
+    options = ReadOptions(
+        columns, missing, np.dtype(dtype).name, n_features, dense, zero_based, on_error, n_jobs, verbose
+    )
     return Scan(FileSource(locate(source, format), options, None if cache is None else os.fspath(cache)))
 
 
