@@ -215,7 +215,68 @@ def answers(name: str, kind: str, m: int, d: int, entries: int, limit: float, on
             }
 
 
+#: What a fit keeps of a row: losses, and how rows are ranked.
+SHAPES = {
+    "many queries": (40, True),
+    "one query, five grades": (0, True),
+    "one query, labels that all differ": (0, False),
+}
+LOSSES = ("squared_hinge", "hinge", "logistic")
+MEASURED = 2_000_000  # rows
+
+ONE_FIT = """
+import json, sys, threading
+import numpy as np
+import linrank
+
+path, loss, length, graded = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1"
+
+def anonymous():
+    with open("/proc/self/status") as lines:
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+
+X, y = np.load(path + "X.npy", mmap_mode="r"), np.load(path + ("grades.npy" if graded else "y.npy"), mmap_mode="r")
+qid = np.load(path + "qid.npy", mmap_mode="r") if length else None
+linrank.LinearRanker(loss).fit(np.array(X[:4000]), y[:4000], None if qid is None else qid[:4000])
+rest, peak, done = anonymous(), [0], threading.Event()
+
+def watch():
+    while not done.wait(0.002):
+        peak[0] = max(peak[0], anonymous())
+
+thread = threading.Thread(target=watch)
+thread.start()
+linrank.LinearRanker(loss).fit(X, y, qid)
+done.set()
+thread.join()
+print(json.dumps(peak[0] - rest))
+"""
+
+
+def bytes_a_row() -> list[dict[str, Any]]:
+    """Anonymous memory of a fit to a mapped X beyond the process at rest and a sample of 64 MB."""
+    m, d, rng = MEASURED // (500 if quick() else 1), 50, np.random.default_rng(0)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="linrank-disk-", dir=os.environ.get("LINRANK_BIG")) as place:
+        X = rng.standard_normal((m, d), dtype=np.float32)
+        y = X @ rng.standard_normal(d) / np.sqrt(d) + rng.standard_normal(m)
+        columns = {"X": X, "y": y, "grades": np.clip(np.round(y), -2, 2), "qid": np.arange(m) // LENGTH}
+        for name, column in columns.items():
+            np.save(f"{place}/{name}.npy", column)
+        for shape, (length, graded) in SHAPES.items() if not quick() else [next(iter(SHAPES.items()))]:
+            row: dict[str, Any] = {"rows are": shape}
+            for loss in LOSSES if not quick() else LOSSES[:1]:
+                arguments = [f"{place}/", loss, str(length), str(int(graded))]
+                found = subprocess.run(
+                    [sys.executable, "-c", ONE_FIT, *arguments], capture_output=True, text=True, check=True
+                )
+                row[loss] = max(0.0, json.loads(found.stdout) - (64 << 20)) / m
+            rows.append(row)
+    return rows
+
+
 def main() -> None:
+    report("disk_memory", bytes_a_row())
     rows = []
     for name, case in CASES.items():
         kind, m, d, entries, limit, one = case

@@ -15,6 +15,7 @@ from .._text import printable
 from ..data.dataset import CHUNK_BYTES, Comments, Dataset, last_change, n_bytes
 from ..data.joining import joined, wide_enough
 from ._beside import BesideBlocks
+from ._blocks import blocks as of_file
 from ._columns import Columns
 from ._locate import NO_VALUE, Located, Piece
 from ._options import ReadOptions
@@ -88,7 +89,7 @@ def _of_svmlight(located: Located, options: ReadOptions) -> Iterator[Dataset]:
     skipped, problems = 0, tuple[str, ...]()
     for number, piece in enumerate(located.pieces):
         beside, last = BesideBlocks(piece.path, first_query), None
-        for block in FORMATS[located.format].blocks(piece.path, replace(options, dense=False)):
+        for block in of_file(piece.path, located.format, replace(options, dense=False)):
             last = beside.with_block(block)
             if number == 0 and not first[1]:
                 first = (piece.path, last.qid is not None)
@@ -114,7 +115,7 @@ def _of_tables(located: Located, options: ReadOptions) -> Iterator[Dataset]:
         if number:
             layout.check(piece.path, first, FORMATS[located.format].header(piece.path, options)[0])
         with naming(piece.path), suppress(NoRowsError):
-            for block in FORMATS[located.format].blocks(piece.path, guessing if rows == 0 else told):
+            for block in of_file(piece.path, located.format, guessing if rows == 0 else told):
                 rows += block.n_rows
                 yield replace(_with_partition(block, layout, piece, kinds), description=layout.description)
     if not rows:
