@@ -28,7 +28,7 @@ SOURCES = (*FIT, "io/**/*.py", "data/mapped.py", "data/scan.py", "data/ranking_d
 CASES: dict[str, tuple[str, int, int, int, float, bool]] = {
     "dense, Parquet": ("parquet", 6_000_000, 200, 200, 1.2e9, True),
     "dense, SVMlight": ("svmlight", 6_000_000, 200, 200, 1.2e9, False),
-    "sparse, SVMlight": ("svmlight", 3_000_000, 20_000, 120, 0.72e9, True),
+    "sparse, SVMlight": ("svmlight", 3_000_000, 20_000, 150, 0.9e9, True),
 }
 LENGTH = 40  # rows of a query
 TEMPLATE = (
