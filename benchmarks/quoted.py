@@ -163,6 +163,31 @@ def _sgd_speed(given: Tables) -> str:
     return markdown(["data", *shown.values(), "sofia-ml"], rows)
 
 
+def _disk(given: Tables) -> str:
+    shown = {
+        "X GB": "X, GB",
+        "X / memory allowed": "X / memory allowed",
+        "s to the cache": "to the cache, s",
+        "pass s": "a pass, s",
+        "pass / cat": "pass / cat",
+        "fit s": "fit, s",
+        "fit in passes": "in passes",
+        "in memory s": "in memory, s",
+        "bytes a row": "bytes a row",
+    }
+    rows = []
+    for row in given.rows("disk"):
+        shape = f"{int(row['rows']):,} x {int(row['features']):,}"
+        rows.append([row["data"], shape, *(digits(row[column]) for column in shown), row["same bits"]])
+    return markdown(["data", "rows x features", *shown.values(), "same bits"], rows)
+
+
+def _disk_memory(given: Tables) -> str:
+    losses = ("squared_hinge", "hinge", "logistic")
+    rows = [[row["rows are"], *(fixed(row[loss], 0) for loss in losses)] for row in given.rows("disk_memory")]
+    return markdown(["rows are", *(f"`{loss}`" for loss in losses)], rows)
+
+
 def _sgd_rows(given: Tables) -> str:
     head = ["rows", "by trial", "by index", "ready after, s", "bytes a row", "balanced"]
     columns = ("trials, us a step", "index, us a step", "index, ready s", "index, bytes a row", "balanced, us a step")
@@ -376,6 +401,8 @@ def _gpu_pays(given: Tables) -> str:
 
 
 TABLES: dict[str, Callable[[Tables], str]] = {
+    "disk": _disk,
+    "disk_memory": _disk_memory,
     "auto_above": _auto_above,
     "gpu_cpu": _gpu_cpu,
     "gpu_estimates": _gpu_estimates,

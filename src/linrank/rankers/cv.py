@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ConvergenceWarning, ParameterError, warn_caller
+from ..data.dataset import unpacked
 from ..losses import AnyLoss
 from ..metrics import Metric
 from ..model_selection.folds import make_folds, with_pairs
@@ -17,9 +18,10 @@ from ..model_selection.pair_folds import pair_folds
 from ..model_selection.path import CoefPath, Judge, Search
 from ..solvers import Solver
 from .lazy import Evaluated
+from .names import feature_names, named
 from .predictor import LinearPredictor
 from .refusals import refuses
-from .training import Training, feature_names
+from .training import Training
 
 
 class LinearRankerCV(LinearPredictor):
@@ -124,6 +126,7 @@ class LinearRankerCV(LinearPredictor):
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
         search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
         rows, fill = self._labelled(given.X, y, given.qid, **weights, pairs=given.pairs)
@@ -137,8 +140,8 @@ class LinearRankerCV(LinearPredictor):
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warn_caller(text, ConvergenceWarning)
         trained = replace(training, alpha=search.chosen(path, self.one_standard_error)).fit(data)
-        more = {**feature_names(given.X), "fill_": fill, "_aside": given.aside, "cv_results_": path.results}
-        self._adopt(data, {**trained.attributes(), **more})
+        more = {"fill_": fill, "_aside": given.aside, "cv_results_": path.results}
+        self._adopt(data, {**trained.attributes(), **feature_names(named(data_of, given.X)), **more})
         Evaluated.later(self, CoefPath(replace(training, verbose=0), data, path.alphas))
         trained.warn()
         return self
