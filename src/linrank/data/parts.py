@@ -28,8 +28,14 @@ FEWEST = 3
 
 
 def split_queries(data: RankingData, n_parts: int) -> list[RankingData]:
-    """Shares of whole queries with about as many rows each: at most n_parts, and none without rows."""
-    row, ptr = group_rows(data.query, data.n_queries)
+    """Shares of whole queries with about as many rows each: at most n_parts, and none without rows.
+
+    Clusters that are unions of queries stay together.
+    """
+    if data.cluster is not None and data.clusters_are_whole:
+        row, ptr = group_rows(data.cluster, int(data.cluster.max(initial=0)) + 1)
+    else:
+        row, ptr = group_rows(data.query, data.n_queries)
     wanted = np.arange(1, n_parts) * (data.n_rows / n_parts)
     cuts = np.unique(np.r_[0, ptr[np.searchsorted(ptr, wanted)], data.n_rows])
     rows = np.arange(data.n_rows) if row is None else row

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
-from ..data.rankings import Rankings
+from ..data.rankings import Preferences, Rankings
 from ..kernels.hinge import scatter_add
 from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
 from ..losses._base import add_sums
-from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
+from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns
 from .matrix import Matrix
+from .outer import Ask, Outer, outer
 
 if TYPE_CHECKING:
     from .local import LocalEngine
@@ -107,15 +108,35 @@ class LocalEvaluation:
         half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))
         return half + half.T
 
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        if units != "queries":
-            raise ParameterError(f"units={units!r} is not known: use 'queries'.")
-        data = self.engine.data
-        g = np.zeros(data.n_rows)
+    def outer(
+        self,
+        units: str = "queries",
+        scale: FloatArray | None = None,
+        shift: FloatArray | None = None,
+        along: FloatArray | None = None,
+    ) -> Outer:
+        """Sum over units of psi psi^T."""
+        return outer(self, Ask(units, scale, shift, along))
+
+    def row_gradient(self) -> FloatArray:
+        """The gradient over the rows."""
+        g = np.zeros(self.engine.data.n_rows)
         for point, block in zip(self.points, self.engine.blocks, strict=True):
             scatter_add(block.rankings.row, point.gradient, 1.0, 0, point.gradient.size, g)
-        return sum_of_squares(data.X, g, data.query, data.n_queries)
+        return g
+
+    def gradient_of(self, preferences: Preferences, weights: FloatArray | None = None) -> FloatArray:
+        """The gradient over the rows of other preferences between them, rows weighing `weights` times as much."""
+        rows, g = np.zeros(self.engine.data.n_rows), np.zeros(self.engine.data.n_rows)
+        rows[self.engine.data.preferences.row] = self.scores.values
+        for k in range(preferences.n_blocks):
+            p = preferences.block(k)
+            if weights is not None:
+                p = replace(p, v=weights[p.row] if p.v is None else p.v * weights[p.row])
+            with self.engine.work.lend() as work:
+                here = self.loss.at(rows[p.row], p, work).gradient
+            scatter_add(p.row, here, 1.0, 0, here.size, g)
+        return g
 
     def _curvature(self, block: int) -> Curvature:
         curvature = self.points[block].curvature

@@ -20,6 +20,7 @@ from ...data.ranking_data import RankingData
 from ...losses import Loss, Sums
 from .._facts import Columns, Facts, without_rounding
 from ..local import LocalEngine
+from ..outer import Ask, Outer
 from . import hessian, pairs
 from .device import check_memory, find_device
 from .layout import Layout
@@ -27,6 +28,7 @@ from .losses import on_device as loss_on_device
 from .matrix import DeviceMatrix
 from .matrix import on_device as matrix_on_device
 from .ops import Tensor, totals
+from .outer import outer
 from .pairs import PairPoint
 
 
@@ -193,8 +195,7 @@ class TorchEvaluation:
             self.point, self.sums, self._gradient = None, Sums(), np.zeros(engine.facts.features)
             return
         here = self.scores.values
-        by_pairs = pairs.fits(loss, engine.layout)
-        self.point = point = PairPoint(loss, engine.layout, here) if by_pairs else self.how.at(engine.layout, here)
+        self.point = point = self.point_at(engine.layout)
         size = point.gradient.abs() * here.abs()
         slope = torch.zeros_like(here) if d is None else point.gradient * d.values
         found = totals([*point.columns(), slope, size])
@@ -237,18 +238,20 @@ class TorchEvaluation:
         answer: FloatArray = H.cpu().numpy()
         return answer
 
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        if units != "queries":
-            raise ParameterError(f"units={units!r} is not known: use 'queries'.")
-        engine = self.engine
-        if self.point is None:
-            return np.zeros((engine.facts.features, engine.facts.features))
-        g, data = engine.layout.rows(self.point.gradient), engine.data
-        answer: FloatArray = (
-            hessian.sum_of_squares(engine.matrix, g, data.query, data.n_queries, engine.layout).cpu().numpy()
-        )
-        return answer
+    def outer(
+        self,
+        units: str = "queries",
+        scale: FloatArray | None = None,
+        shift: FloatArray | None = None,
+        along: FloatArray | None = None,
+    ) -> Outer:
+        """Sum over units of psi psi^T."""
+        return outer(self, Ask(units, scale, shift, along))
+
+    def point_at(self, layout: Layout) -> Any:
+        """The loss of rankings, those of the engine or the same with other weights."""
+        here = self.scores.values
+        return PairPoint(self.loss, layout, here) if pairs.fits(self.loss, layout) else self.how.at(layout, here)
 
     def _smooth(self) -> Any:
         if not self.loss.smooth:

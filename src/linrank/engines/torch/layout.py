@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,13 @@ class Layout:
         higher = running[self.end] - running[self.level_ptr[self.segment + 1]]
         balance = 0.5 * (higher - lower).to(torch.float64)
         return balance if unit is None else balance / unit
+
+    def reweighted(self, factor: Tensor) -> Layout:
+        """The same rankings, each member weighing `factor` times as much, which lies between 1 and 2."""
+        other = copy.copy(self)
+        other.__dict__.pop("balance", None)
+        other.v, other.bits = factor if self.v is None else self.v * factor, self.bits - 1
+        return other
 
     def tiles(self, block: int) -> tuple[Tensor, ...]:
         """Rankings cut into tiles of so many members: where each tile and its ranking begin, and where that ends."""
