@@ -22,7 +22,7 @@ LAYERS = [
     ["engines"],
     ["defaults", "objective"],
     ["solvers", "stochastic"],
-    ["export", "model_selection", "published", "rankers"],
+    ["export", "inference", "model_selection", "published", "rankers"],
     ["cli", "io", "testing"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -122,7 +122,7 @@ def test_public_names():
     assert linrank.__all__ == [
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
-        "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "io", "labels", "load", "losses",
+        "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "inference", "io", "labels", "load", "losses",
         "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers", "summation",
         "testing", "write_svmlight",
     ]  # fmt: skip

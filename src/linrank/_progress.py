@@ -137,6 +137,13 @@ class PathProgress:
             self._console.print(text, soft_wrap=True)
 
 
+class ResamplesProgress(PathProgress):
+    """Resamples of a bootstrap fitted so far."""
+
+    def _text(self) -> str:
+        return f"{self.total:,} resamples"
+
+
 def describe(facts: Facts) -> str:
     """What is being trained on, in a sentence."""
     text = f"{facts.rows:,} rows x {facts.features:,} features, {facts.queries:,} "
