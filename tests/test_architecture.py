@@ -122,8 +122,8 @@ def test_public_names():
     assert linrank.__all__ == [
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
-        "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "inference", "io", "labels", "load", "losses",
-        "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers", "summation",
+        "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "inference", "io", "labels", "load",
+        "losses", "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers", "summation",
         "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:

@@ -1,8 +1,9 @@
 """The engine's contract: where rows live, and all that anybody may ask of them.
 
 Rows, and vectors over rows, stay in their engine. Out come floats, d-vectors, d x d matrices and handles that mean
-nothing to their holder; the exceptions are a sample of at most 64 MB and the numbers of clusters. An engine maps blocks of rankings and adds up
-in their order, so that the same engine gives the same bits whenever it is asked, on any number of threads.
+nothing to their holder; the exceptions are a sample of at most 64 MB and the numbers of clusters. An engine maps blocks
+of rankings and adds up in their order, so that the same engine gives the same bits whenever it is asked, on any number
+of threads.
 
 A handle to scores may be computed again: it stands for X w of the w it was made from, plus the steps t X d taken since,
 in their order. All of these pass through the engine, so one that may lose what it holds can note them.

@@ -116,7 +116,7 @@ class LocalEvaluation:
         along: FloatArray | None = None,
     ) -> Outer:
         """Sum over units of psi psi^T."""
-        return outer(self, Ask(units, scale, shift, along))
+        return outer(self, Ask.of(self.engine.data, self.loss, units, scale, shift, along))
 
     def row_gradient(self) -> FloatArray:
         """The gradient over the rows."""

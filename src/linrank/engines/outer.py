@@ -8,9 +8,9 @@ With a_ij = c_ij phi'(s_i - s_j) for a winner i over j, and A_ij = a_ij = -A_ji,
 
     sum over its pairs of a_ij (x_i - x_j)  =  g_i x_i - (A X)_i,      g = A 1,
 
-so with M = diag(g) - A the sum is X^T M^T M X: column by column, two products with A each and O(m) memory. A product with
-A is a gradient of the loss: with row weights v x, positive, its gradient is x (A x). Clusters that cut queries are sums
-of rows, less the pairs within a cluster, which would count twice.
+so with M = diag(g) - A the sum is X^T M^T M X: column by column, two products with A each and O(m) memory. A product
+with A is a gradient of the loss: with row weights v x, positive, its gradient is x (A x). Clusters that cut queries are
+sums of rows, less the pairs within a cluster, which would count twice.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Outer(NamedTuple):
     clusters: NDArray[np.int64] | None = None  # the numbers of clusters that have a pair: 8 bytes each leave an engine
 
     def joined(self, other: Outer) -> Outer:
-        """Those of both; a cluster in two of them is refused, as its psi would have to be added before it is squared."""
+        """Those of both; a cluster in two of them is refused: its psi would have to be added before it is squared."""
         clusters = None
         if self.clusters is not None and other.clusters is not None:
             clusters = np.union1d(self.clusters, other.clusters)
@@ -71,28 +71,34 @@ class Outer(NamedTuple):
 class Ask(NamedTuple):
     """What is asked: which units, what columns are divided by, the shift, and onto which vectors psi is projected."""
 
-    units: str = "queries"
-    scale: FloatArray | None = None
-    shift: FloatArray | None = None
+    units: str
+    scale: FloatArray
+    shift: FloatArray
     along: FloatArray | None = None  # (d, k): along^T psi in the place of psi
 
-    def checked(self, data: RankingData, loss: Loss) -> Ask:
+    @staticmethod
+    def of(
+        data: RankingData,
+        loss: Loss,
+        units: str,
+        scale: FloatArray | None,
+        shift: FloatArray | None,
+        along: FloatArray | None,
+    ) -> Ask:
         """Refuse what cannot be answered; scale and shift become vectors."""
-        check_choice("units", self.units, UNITS)
-        if self.units == "clusters" and data.cluster is None:
+        check_choice("units", units, UNITS)
+        if units == "clusters" and data.cluster is None:
             raise ParameterError("units='clusters' needs a cluster for each row: give them to RankingData.clustered.")
-        if not self.whole(data) and isinstance(loss, OwnLoss):
+        for name, given in (("scale", scale), ("shift", shift), ("along", along)):
+            if given is not None and np.shape(given)[:1] != (data.n_features,):
+                raise DataError(f"{name} has shape {np.shape(given)} for {data.n_features} features: give one each.")
+        d = data.n_features
+        ask = Ask(units, np.ones(d) if scale is None else scale, np.zeros(d) if shift is None else shift, along)
+        if not ask.whole(data) and isinstance(loss, OwnLoss):
             raise ParameterError(
                 f"The loss {loss.name!r} may not be a sum over pairs, which rows as units need: use method='bootstrap'."
             )
-        scale, shift = (
-            np.full(data.n_features, default) if given is None else np.asarray(given, dtype=np.float64)
-            for given, default in ((self.scale, 1.0), (self.shift, 0.0))
-        )
-        for name, given in (("scale", scale), ("shift", shift), ("along", self.along)):
-            if given is not None and np.shape(given)[:1] != (data.n_features,):
-                raise DataError(f"{name} has shape {np.shape(given)} for {data.n_features} features: give one each.")
-        return self._replace(scale=scale, shift=shift)
+        return ask
 
     def whole(self, data: RankingData) -> bool:
         """Whether units share no pair."""
@@ -105,7 +111,6 @@ class Ask(NamedTuple):
     @property
     def size(self) -> int:
         """Entries of what comes out for a unit."""
-        assert self.scale is not None
         return self.scale.size if self.along is None else self.along.shape[1]
 
 
@@ -130,7 +135,7 @@ def unit_weights(data: RankingData, clusters: bool) -> tuple[IntArray, FloatArra
     assert data.cluster is not None
     of_query = np.zeros(data.n_queries, dtype=np.int64)
     of_query[data.query] = data.cluster
-    return data.cluster, np.bincount(of_query, c, minlength=int(data.cluster.max(initial=0)) + 1)
+    return data.cluster, np.bincount(of_query, c, int(data.cluster.max(initial=0)) + 1).astype(np.float64)
 
 
 def known_clusters(ask: Ask, c: FloatArray) -> NDArray[np.int64] | None:
@@ -141,7 +146,6 @@ def known_clusters(ask: Ask, c: FloatArray) -> NDArray[np.int64] | None:
 def outer(evaluation: LocalEvaluation, ask: Ask) -> Outer:
     """Sums over the units of a local engine."""
     data, engine = evaluation.engine.data, evaluation.engine
-    ask = ask.checked(data, evaluation.loss)
     if data.preferences.n_rankings == 0:
         none = np.empty(0, dtype=np.int64) if ask.units == "clusters" else None
         return Outer(0, np.zeros((ask.size, ask.size)), 0.0, none)
@@ -167,8 +171,8 @@ def sums_of_whole(
         while first < cuts[k + 1]:
             last = int(np.searchsorted(ptr, ptr[first] + step, side="right")) - 1
             last = min(max(last, first + 1), first + step, int(cuts[k + 1]))
-            psi = ask.projected(_sums_of_rows(X, g, row, ptr[first : last + 1], step) / ask.scale
-                                + np.multiply.outer(c[first:last], ask.shift))  # fmt: skip
+            a = _sums_of_rows(X, g, row, ptr[first : last + 1], step)
+            psi = ask.projected(a / ask.scale + np.multiply.outer(c[first:last], ask.shift))
             total += psi.T @ psi
             largest = max(largest, float(np.einsum("ij,ij->i", psi, psi).max(initial=0.0)))
             first = last
@@ -232,8 +236,6 @@ class PairedUnits:
     def _entries(self, j: int) -> FloatArray:
         """Entry j of each unit's psi."""
         ask, matrix = self.ask, self.evaluation.engine.matrix
-        assert ask.scale is not None
-        assert ask.shift is not None
         if ask.along is None and not sp.issparse(self.data.X):
             x, shift = np.divide(self.data.X[:, j], ask.scale[j], dtype=np.float64), ask.shift[j]
         else:
@@ -260,7 +262,7 @@ class PairedUnits:
         return np.bincount(self.unit, rows, minlength=self.n_units).astype(np.float64)
 
     def _over_rankings(self, x: FloatArray, sign: float) -> FloatArray:
-        """g x - A x (sign -1), or its transpose's g x + A x, for a vector over the rows.
+        """The products g x - A x (sign -1), or the transpose's g x + A x, for a vector over the rows.
 
         A x = r A z + (low - r) g for z = 1 + (x - low) / r, which is at least 1.
         """

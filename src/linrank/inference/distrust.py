@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .summary import listed
 
 #: Fewer units than this, and intervals are too short; below the second there is a warning.
@@ -19,14 +20,16 @@ NOTHING = 1e-9
 HALF = 0.5
 
 
-def reasons(free: FloatArray, information: FloatArray, variance: FloatArray) -> tuple[str, ...]:
+def reasons(free: NDArray[np.bool_], information: FloatArray, variance: FloatArray) -> tuple[str, ...]:
     """Why each weight has no standard error; "" where it has one."""
     found = []
     for is_free, part, own in zip(free, information, variance, strict=True):
         if not is_free:
             found.append("the weight is at a bound, or held at 0 by the penalty, and does not vary with the data")
         elif part < NOTHING:
-            found.append("the column is constant within every query, or no pair has curvature: the data say nothing of it")
+            found.append(
+                "the data say nothing of it: the column is constant within every query, or no pair has curvature"
+            )
         elif not np.isfinite(own):
             found.append("conjugate gradients did not converge, raise alpha or drop collinear columns")
         else:
@@ -49,11 +52,11 @@ def notes(
     weak = np.flatnonzero((information < HALF) & (information >= NOTHING))
     if weak.size:
         text = listed([names[j] for j in weak])
-        found.append(f"More than half of the information is the penalty's: {text}. Their intervals are about shrunken weights.")
+        found.append(f"More than half of the information is the penalty's: {text}. These weights are shrunken.")
     return tuple(found)
 
 
-def collinear(H: FloatArray) -> FloatArray:
+def collinear(H: FloatArray) -> IntArray:
     """Columns whose variance others inflate by COLLINEAR or more: (C^-1)_jj, C the Hessian with a unit diagonal."""
     size = np.sqrt(np.diag(H))
     used = np.flatnonzero(size > 0)

@@ -50,8 +50,8 @@ def infer(
     X, y, qid, sample_weight, query_weight, pairs
         As they were given to `fit`.
     cluster : (m,), optional
-        What is independent in the place of queries: a user or a session of each row. Clusters are unions of queries; one
-        that cuts a query is for the CPU alone. None: queries are independent, or, of a single query, its rows.
+        What is independent in the place of queries: a user or a session of each row. Clusters are unions of queries;
+        one that cuts a query is for the CPU alone. None: queries are independent, or, of a single query, its rows.
     method : {"sandwich", "bootstrap"}, default="sandwich"
         By the formula, for smooth losses, or by fits to units that are drawn with replacement, for any loss.
     features : names or columns, optional

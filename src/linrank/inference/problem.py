@@ -140,7 +140,9 @@ class Units:
     def check(self) -> None:
         """Refuse a single unit."""
         if self.n < 2:
-            raise DataError(f"Only one of the {self.kind} has pairs: standard errors need two independent units or more.")
+            raise DataError(
+                f"Only one of the {self.kind} has pairs: standard errors need two independent units or more."
+            )
 
     def resampled(self, data: RankingData, rng: np.random.Generator) -> RankingData:
         """The data with units drawn as many times as there are, with replacement."""

@@ -37,7 +37,8 @@ class Comparison:
     probability_high: float | None = None
 
     def __str__(self) -> str:
-        text = f"score of a - score of b: {self.difference:+.4g}, {self.level:.0%} from {self.low:+.4g} to {self.high:+.4g}"
+        span = f"{self.level:.0%} from {self.low:+.4g} to {self.high:+.4g}"
+        text = f"score of a - score of b: {self.difference:+.4g}, {span}"
         if self.probability is None:
             return text
         span = f"from {self.probability_low:.3f} to {self.probability_high:.3f}"
@@ -169,14 +170,18 @@ class Inference:
         w, V = self.coef[k], self.covariance[np.ix_(k, k)]
         if not np.all(np.isfinite(V)):
             bad = next(j for j in k if not np.isfinite(self.covariance[j, j]))
-            raise ParameterError(f"{printable(self.names[bad])} has no standard error ({self.reasons[bad]}): leave it out.")
+            raise ParameterError(
+                f"{printable(self.names[bad])} has no standard error ({self.reasons[bad]}): leave it out."
+            )
         if k.size >= self.n_units:
             raise ParameterError(f"{k.size} weights cannot be tested together with {self.n_units} units: test fewer.")
         try:
             statistic = float(w @ np.linalg.solve(V, w))
         except np.linalg.LinAlgError:
             raise ParameterError("The covariance of these weights is singular: test fewer of them.") from None
-        p = float(stats.chi2.sf(statistic, k.size) if np.isinf(self.df) else stats.f.sf(statistic / k.size, k.size, self.df))
+        p = float(
+            stats.chi2.sf(statistic, k.size) if np.isinf(self.df) else stats.f.sf(statistic / k.size, k.size, self.df)
+        )
         return WaldTest(tuple(self.names[j] for j in k), statistic, int(k.size), self.df, p)
 
     def places(self, features: ArrayLike | str | int) -> IntArray:
@@ -191,6 +196,12 @@ class Inference:
     def to_frame(self, level: float = 0.95) -> Any:
         """The table as a pandas dataframe."""
         return self.summary(level).to_frame()
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Facts, weights and what to distrust as plain values, for JSON."""
+        table = self.summary(level)
+        about = {"units": self.units, "n_units": self.n_units, "method": self.method, "level": level}
+        return {**self.facts, **about, "df": self.df, "weights": table.rows(), "notes": table.all_notes}
 
     def __str__(self) -> str:
         return str(self.summary())

@@ -15,6 +15,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from .._errors import ConvergenceWarning, DataError, ParameterError
@@ -40,7 +41,7 @@ class Estimate:
     solution: Solution
     covariance: FloatArray  # (k, k)
     information: FloatArray  # (k,): the part of each weight's information that is the data's
-    free: FloatArray  # (k,): whether a weight is
+    free: NDArray[np.bool_]  # (k,): whether a weight is
     units: int
     largest: float  # share of the sum of |psi|^2 that is one unit's
     data_hessian: FloatArray | None  # of the mean loss
@@ -145,7 +146,7 @@ def _by_products(point: Point, solution: Solution, units: str, chosen: IntArray)
     return Estimate(solution, covariance, information, free[chosen], found.units, share, None), target
 
 
-def _solve(point: Point, j: int, free: FloatArray) -> FloatArray:
+def _solve(point: Point, j: int, free: NDArray[np.bool_]) -> FloatArray:
     """H^-1 e_j over the free weights, by conjugate gradients; NaN where they do not converge."""
     x, r = np.zeros(free.size), np.zeros(free.size)
     r[j] = 1.0

@@ -105,7 +105,9 @@ class Summary:
             for name, row in zip(self.names, self.cells, strict=True)
         )
         notes = "".join(f"<li>{text(note)}</li>" for note in (PENALISED, *self.all_notes))
-        return f"<table>{facts}</table><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><ul>{notes}</ul>"
+        return (
+            f"<table>{facts}</table><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><ul>{notes}</ul>"
+        )
 
     def to_frame(self) -> Any:
         """A pandas dataframe, a row for each feature."""
@@ -117,13 +119,12 @@ class Summary:
         frame["reason"] = list(self.reasons)
         return frame
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        rows = [
+    def rows(self) -> list[dict[str, Any]]:
+        """The table as plain values."""
+        return [
             {"feature": name, **dict(zip(COLUMNS.values(), row, strict=True)), "reason": reason or None}
             for name, row, reason in zip(self.names, self.cells, self.reasons, strict=True)
         ]
-        return {"facts": dict(self.facts), "level": self.level, "weights": rows, "notes": self.all_notes}
 
 
 def _cell(x: float) -> str:

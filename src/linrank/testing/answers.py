@@ -249,7 +249,7 @@ class Sizes:
             a = np.zeros((int(unit.max()) + 1, data.n_features))
             np.add.at(a, unit, g[:, None] * self.features)
             error = self.share * a + self.gradient_error * self.features.max(axis=0)
-            b = 0.5 * np.bincount(unit, b, minlength=len(a))
+            b = 0.5 * np.bincount(unit, b, minlength=len(a)).astype(np.float64)
         moved, moved_error = a / scale + b[:, None] * shift, error / scale + self.share * b[:, None] * shift
         d = np.abs(directions(self.problem))
         line, line_error = (a + b[:, None] * shift) @ d, (error + self.share * b[:, None] * shift) @ d

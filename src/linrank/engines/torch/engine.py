@@ -246,7 +246,7 @@ class TorchEvaluation:
         along: FloatArray | None = None,
     ) -> Outer:
         """Sum over units of psi psi^T."""
-        return outer(self, Ask(units, scale, shift, along))
+        return outer(self, Ask.of(self.engine.data, self.loss, units, scale, shift, along))
 
     def point_at(self, layout: Layout) -> Any:
         """The loss of rankings, those of the engine or the same with other weights."""

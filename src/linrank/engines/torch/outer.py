@@ -26,7 +26,6 @@ BATCH_ENTRIES = 1 << 22
 def outer(evaluation: TorchEvaluation, ask: Ask) -> Outer:
     """Sums over the units of a device's rows."""
     data = evaluation.engine.data
-    ask = ask.checked(data, evaluation.loss)
     if ask.units == "clusters" and not data.clusters_are_whole:
         raise ParameterError("A cluster that cuts a query needs the local engine: leave `device` out.")
     if evaluation.point is None:
@@ -44,8 +43,6 @@ def _of_whole(evaluation: TorchEvaluation, unit: IntArray, c: Tensor, ask: Ask) 
     engine = evaluation.engine
     assert evaluation.point is not None
     g, layout, matrix = engine.layout.rows(evaluation.point.gradient), engine.layout, engine.matrix
-    assert ask.scale is not None
-    assert ask.shift is not None
     scale, shift = engine.up(ask.scale), engine.up(ask.shift)
     along = None if ask.along is None else layout.put(ask.along, np.float64)
     row, ptr = group_rows(unit, c.shape[0])
@@ -73,8 +70,6 @@ def _of_rows(evaluation: TorchEvaluation, ask: Ask) -> Outer:
     """Row by row, X^T M^T M X: column by column."""
     engine = evaluation.engine
     assert evaluation.point is not None
-    assert ask.scale is not None
-    assert ask.shift is not None
     weights = row_weights(engine.data)
     c, scale, shift = engine.layout.put(weights, np.float64), engine.up(ask.scale), engine.up(ask.shift)
     along = torch.eye(scale.shape[0], dtype=torch.float64, device=engine.device)
@@ -93,7 +88,7 @@ def _of_rows(evaluation: TorchEvaluation, ask: Ask) -> Outer:
 
 
 def _over_rankings(evaluation: TorchEvaluation, g: Tensor, x: Tensor, sign: float) -> Tensor:
-    """g x - A x (sign -1) or g x + A x for a vector over the rows; by z = 1 + (x - low) / r, between 1 and 2."""
+    """The products g x - A x (sign -1) or g x + A x for a vector over rows, by z = 1 + (x - low) / r from 1 to 2."""
     low = x.min()
     r = (x.max() - low).clamp(min=torch.finfo(torch.float64).tiny)
     z = 1.0 + (x - low) / r
