@@ -123,8 +123,8 @@ def test_public_names():
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
         "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "inference", "io", "labels", "load",
-        "losses", "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers", "summation",
-        "testing", "write_svmlight",
+        "losses", "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers",
+        "summation", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

@@ -27,9 +27,7 @@ def reasons(free: NDArray[np.bool_], information: FloatArray, variance: FloatArr
         if not is_free:
             found.append("the weight is at a bound, or held at 0 by the penalty, and does not vary with the data")
         elif part < NOTHING:
-            found.append(
-                "the data say nothing of it: the column is constant within every query, or no pair has curvature"
-            )
+            found.append("the data say nothing of it, as of a column that is constant within every query")
         elif not np.isfinite(own):
             found.append("conjugate gradients did not converge, raise alpha or drop collinear columns")
         else:
