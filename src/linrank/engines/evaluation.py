@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..kernels.hinge import scatter_add
 from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
 from ..losses._base import add_sums
+from ..losses._curvature import PairCurvature
 from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns
 from .matrix import Matrix
 from .outer import Ask, Outer, outer
@@ -125,18 +126,25 @@ class LocalEvaluation:
             scatter_add(block.rankings.row, point.gradient, 1.0, 0, point.gradient.size, g)
         return g
 
-    def gradient_of(self, preferences: Preferences, weights: FloatArray | None = None) -> FloatArray:
-        """The gradient over the rows of other preferences between them, rows weighing `weights` times as much."""
+    def gradient_of(self, preferences: Preferences) -> FloatArray:
+        """The gradient over the rows of other preferences between them."""
         rows, g = np.zeros(self.engine.data.n_rows), np.zeros(self.engine.data.n_rows)
         rows[self.engine.data.preferences.row] = self.scores.values
-        for k in range(preferences.n_blocks):
-            p = preferences.block(k)
-            if weights is not None:
-                p = replace(p, v=weights[p.row] if p.v is None else p.v * weights[p.row])
+        for p in map(preferences.block, range(preferences.n_blocks)):
             with self.engine.work.lend() as work:
                 here = self.loss.at(rows[p.row], p, work).gradient
             scatter_add(p.row, here, 1.0, 0, here.size, g)
         return g
+
+    def turn(self, x: FloatArray) -> FloatArray:
+        """A x for a vector over the rows, from 0 to 1, A the slopes of single pairs: in the calling thread."""
+        out = np.zeros(x.size)
+        for k, block in enumerate(self.engine.blocks):
+            curvature, row = self.points[k].curvature, block.rankings.row
+            assert isinstance(curvature, PairCurvature)
+            with self.engine.work.lend() as work:
+                scatter_add(row, curvature.turn(x[row], work), 1.0, 0, row.size, out)
+        return out
 
     def _curvature(self, block: int) -> Curvature:
         curvature = self.points[block].curvature

@@ -8,9 +8,8 @@ With a_ij = c_ij phi'(s_i - s_j) for a winner i over j, and A_ij = a_ij = -A_ji,
 
     sum over its pairs of a_ij (x_i - x_j)  =  g_i x_i - (A X)_i,      g = A 1,
 
-so with M = diag(g) - A the sum is X^T M^T M X: column by column, two products with A each and O(m) memory. A product
-with A is a gradient of the loss: with row weights v x, positive, its gradient is x (A x). Clusters that cut queries are
-sums of rows, less the pairs within a cluster, which would count twice.
+so with M = diag(g) - A the sum is X^T M^T M X: column by column, two products with A each (`losses/_curvature.py`) and
+O(m) memory. Clusters that cut queries are sums of rows, less the pairs within a cluster, which would count twice.
 """
 
 from __future__ import annotations
@@ -94,9 +93,10 @@ class Ask(NamedTuple):
                 raise DataError(f"{name} has shape {np.shape(given)} for {data.n_features} features: give one each.")
         d = data.n_features
         ask = Ask(units, np.ones(d) if scale is None else scale, np.zeros(d) if shift is None else shift, along)
-        if not ask.whole(data) and isinstance(loss, OwnLoss):
+        if not ask.whole(data) and (isinstance(loss, OwnLoss) or not loss.smooth):
             raise ParameterError(
-                f"The loss {loss.name!r} may not be a sum over pairs, which rows as units need: use method='bootstrap'."
+                f"The loss {loss.name!r} is not known to be a smooth sum over pairs, which rows as units need: use "
+                "method='bootstrap'."
             )
         return ask
 
@@ -262,14 +262,7 @@ class PairedUnits:
         return np.bincount(self.unit, rows, minlength=self.n_units).astype(np.float64)
 
     def _over_rankings(self, x: FloatArray, sign: float) -> FloatArray:
-        """The products g x - A x (sign -1), or the transpose's g x + A x, for a vector over the rows.
-
-        A x = r A z + (low - r) g for z = 1 + (x - low) / r, which is at least 1.
-        """
+        """The products g x - A x (sign -1), or the transpose's g x + A x, for a vector over the rows."""
         low = float(x.min())
-        r = float(x.max()) - low
-        answer = self.g * (x + sign * (low - r))
-        if r > 0:
-            z = 1.0 + (x - low) / r
-            answer += sign * r * self.evaluation.gradient_of(self.data.preferences, z) / z
-        return answer
+        r = (float(x.max()) - low) or 1.0
+        return self.g * (x + sign * low) + sign * r * self.evaluation.turn((x - low) / r)  # A 1 = g

@@ -52,7 +52,7 @@ def ask(engine: Engine, loss: Loss, problem: Problem) -> Answers:
     answers |= _sums(" on the line", line.sums) | {"slope on the line": line.sums.slope}
     answers |= {"value at the line's scores": again.sums.value, "slope at the line's scores": again.sums.slope}
     answers |= {"gradient": point.gradient(), "gradient on the line": line.gradient()}
-    for units in units_asked(problem):
+    for units in units_asked(problem, loss):
         answers |= _outer(point, units, problem)
     answers["scaled gradient"] = point.gradient(scales(problem))
     if loss.smooth:
@@ -107,7 +107,7 @@ def naive_answers(problem: Problem, pairs: Pairs, phi: Phi) -> Answers:
     answers |= {"weight": N, "slope on the line": N * float(there.gradient @ d)}
     g, unit = N * here.gradient @ X, scales(problem)
     answers |= {"gradient": g, "scaled gradient": g / unit, "gradient on the line": N * there.gradient @ X}
-    for units in units_asked(problem):
+    for units in UNITS:
         answers |= _naive_outer(problem, pairs, phi, units)
     if phi.curvature is not None:
         H = N * naive_hessian(phi.curvature, X, s, pairs)
@@ -128,9 +128,10 @@ def _naive_outer(problem: Problem, pairs: Pairs, phi: Phi, units: str) -> Answer
     return answers | {f"outer over {units} along a direction": along.T @ along}
 
 
-def units_asked(problem: Problem) -> tuple[str, ...]:
-    """Rows are asked for where they are few: it takes two evaluations a feature."""
-    return UNITS if problem.data.n_rows <= FEW_ROWS else tuple(units for units in UNITS if units != "rows")
+def units_asked(problem: Problem, loss: Loss) -> tuple[str, ...]:
+    """Rows are asked for where they are few, as it takes two products a feature, and of smooth losses alone."""
+    rows = loss.smooth and problem.data.n_rows <= FEW_ROWS
+    return UNITS if rows else tuple(units for units in UNITS if units != "rows")
 
 
 def units_of(data: RankingData, units: str) -> IntArray:
@@ -148,7 +149,7 @@ def rooms(loss: Loss, problem: Problem) -> Answers:
     here, there = Sizes(loss, problem, 0.0), Sizes(loss, problem, STEP)
     zero, unit = loss_at(loss, np.zeros(problem.data.n_rows), problem.data).sums, scales(problem)
     answers: Answers = {"value at zero": EXACT * zero.value + 2.0 * zero.error}
-    for units in units_asked(problem):
+    for units in units_asked(problem, loss):
         answers |= here.outer(units)
     for size, where in ((here, ""), (there, " on the line")):
         answers |= {f"{name}{where}": room for name, room in size.of_sums().items()}
