@@ -102,6 +102,7 @@ def test_the_summary_as_text_html_and_frame(found):
     assert json.loads(json.dumps(found.to_dict()))["weights"][0]["p"] == found.p[0]
     assert str(found) == text
     assert found._repr_html_().count("<tr>") == 11 + 1 + 4
+    assert all(len(line.split()) == 10 for line in text.split("\n") if line.startswith("feature"))  # none run together
 
 
 def test_hostile_names_stay_text(rows):

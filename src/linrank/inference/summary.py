@@ -128,7 +128,8 @@ class Summary:
 
 
 def _cell(x: float) -> str:
-    return f"{x:.4g}"
+    """Four digits, or as many as fit beside a blank."""
+    return next(text for n in (4, 3, 2, 1) if len(text := f"{x:.{n}g}") <= 9 or n == 1)
 
 
 def listed(names: list[str], most: int = 5) -> str:
