@@ -23,6 +23,7 @@ from .._typing import FloatArray, IntArray
 from ..engines.outer import Outer
 from ..objective import Objective, Point
 from ..solvers import Callback, Newton, Solution
+from ..solvers.newton.conjugate_gradients import conjugate_gradients
 
 #: Most features of which an exact Hessian is made.
 MAX_HESSIAN = 1000
@@ -148,15 +149,14 @@ def _by_products(point: Point, solution: Solution, units: str, chosen: IntArray)
 
 def _solve(point: Point, j: int, free: NDArray[np.bool_]) -> FloatArray:
     """H^-1 e_j over the free weights, by conjugate gradients; NaN where they do not converge."""
-    x, r = np.zeros(free.size), np.zeros(free.size)
-    r[j] = 1.0
-    p, rr = r, 1.0
-    for _ in range(ITERATIONS):
-        Hp = np.where(free, point.hessian_product(p), 0.0)
-        step = rr / float(p @ Hp)
-        x, r = x + step * p, r - step * Hp
-        rr, before = float(r @ r), rr
-        if rr <= RESIDUAL**2:
-            return x
-        p = r + (rr / before) * p
-    return np.full(free.size, np.nan)
+
+    def product(p: FloatArray) -> FloatArray:
+        return np.where(free, point.hessian_product(p), 0.0)
+
+    def enough(residual: FloatArray) -> bool:
+        return float(residual @ residual) <= RESIDUAL**2
+
+    unit = np.zeros(free.size)
+    unit[j] = 1.0
+    found = conjugate_gradients(product, unit, None, enough, ITERATIONS)
+    return found.x if found.good else np.full(free.size, np.nan)
