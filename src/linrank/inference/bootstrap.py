@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from .._errors import overflow_ignored
+from .._errors import ConvergenceWarning, overflow_ignored
 from .._progress import ResamplesProgress
 from .._threads import map_in_threads
 from .._typing import FloatArray
@@ -12,7 +14,7 @@ from ..data.device import is_far
 from ..data.ranking_data import RankingData
 from ..engines import Engine, LocalEngine
 from ..objective import Objective
-from ..solvers import Callback, Newton, Solution
+from ..solvers import Callback, Newton, Solution, Status
 from ..solvers.choose import choose
 from .problem import Fitted, Units
 
@@ -34,14 +36,18 @@ def bootstrap(
     """The weights of each resample, (n_resamples, d), in scaled units."""
     elsewhere = getattr(fitted.ranker, "device", None) is not None or is_far(data.X)
 
-    def one(generator: np.random.Generator) -> FloatArray:
+    def one(generator: np.random.Generator) -> Solution:
         drawn = units.resampled(data, generator)
         engine: Engine = fitted.engine(drawn) if elsewhere else LocalEngine(drawn)
         with engine, overflow_ignored():
             solution = solve(fitted.objective(engine), start)
         progress.step(solution)
-        return solution.w
+        return solution
 
     with ResamplesProgress(verbose, 1, n_resamples) as progress:
         generators = np.random.default_rng(seed).spawn(n_resamples)
-        return np.array(map_in_threads(one, generators, fitted.ranker.n_jobs))
+        found = map_in_threads(one, generators, fitted.ranker.n_jobs)
+    if short := sum(solution.status is not Status.CONVERGED for solution in found):
+        text = f"{short} of {n_resamples} resamples did not converge: raise alpha, or use scale=True."
+        warnings.warn(text, ConvergenceWarning, stacklevel=5)
+    return np.array([solution.w for solution in found])
