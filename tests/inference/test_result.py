@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas
 import pytest
 from scipy import stats
 
@@ -106,7 +107,6 @@ def test_the_summary_as_text_html_and_frame(found):
 
 
 def test_hostile_names_stay_text(rows):
-    pandas = pytest.importorskip("pandas")
     X, y, qid = rows
     X = pandas.DataFrame(X, columns=[HOSTILE, "b", "c", "d"])
     X["b"] = X["c"] = 1.0  # so that names stand in the notes as well
@@ -199,17 +199,7 @@ def test_one_unit_and_clusters_that_make_no_sense(rows, ranker):
         ranker.inference(X, y, qid, method="jackknife")
 
 
-def test_threads_and_a_device_give_the_same(rows, found):
+def test_threads_do_not_change_a_bit(rows, found):
     X, y, qid = rows
     again = LinearRanker("logistic", alpha=0.01, n_jobs=2).fit(X, y, qid).inference(X, y, qid)
     assert np.array_equal(again.covariance, found.covariance)
-    pytest.importorskip("torch")
-    there = LinearRanker("logistic", alpha=0.01, device=["torch:cpu", "torch:cpu"]).fit(X, y, qid)
-    np.testing.assert_allclose(there.inference(X, y, qid).covariance, found.covariance, rtol=1e-4, atol=1e-9)
-    cluster = qid % 40
-    a = LinearRanker("logistic", alpha=0.01).fit(X, y, qid).inference(X, y, qid, cluster=cluster)
-    np.testing.assert_allclose(
-        there.inference(X, y, qid, cluster=cluster).covariance, a.covariance, rtol=1e-4, atol=1e-9
-    )
-    with pytest.raises(ValueError, match="A cluster that cuts a query needs the local engine"):
-        there.inference(X, y, qid, cluster=np.arange(len(y)) // 4)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import statsmodels.api as sm
 
 from linrank import LinearRanker, RankingData
 from linrank.engines import LocalEngine, SumEngine, split_queries
@@ -70,7 +71,6 @@ def test_it_is_the_definition_pair_by_pair(loss, kind):
 
 
 def test_statsmodels_cluster_robust_covariance_of_explicit_pairs():
-    sm = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(2)
     X, y, qid = sample(rng, 50, 4, levels=False)
     pairs = enumerate_pairs(y, qid)
