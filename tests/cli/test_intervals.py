@@ -23,6 +23,19 @@ def test_intervals_of_a_model(run, files):
     assert [row["feature"] for row in json.loads(some)["weights"]] == ["feature 2"]
 
 
+def test_columns_of_a_table_have_names(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = ["relevance,query,price,[red]age"]
+    rows += [f"{rng.integers(0, 3)},{k // 5},{rng.random():.4f},{rng.random():.4f}" for k in range(300)]
+    (tmp_path / "train.csv").write_text("\n".join(rows) + "\n")
+    run("train", "train.csv", "--label", "relevance", "--query", "query", "-o", "model.json")
+    answer = run(
+        "inspect", "model.json", "--data", "train.csv", "--label", "relevance", "--query", "query", "--intervals"
+    )
+    assert "[red]age" in answer.stdout
+    assert "valid feature names" not in answer.stderr
+
+
 def test_what_is_refused(run, files, tmp_path):
     assert "go together" in run("inspect", files.model, "--intervals", code=2).stderr
     assert "go together" in run("inspect", files.model, "--data", files.train, code=2).stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +47,9 @@ class Intervals:
         if self.feature:
             more["features"] = list(dict.fromkeys(self.feature))
         verbose = int(not as_json and sys.stderr.isatty())
-        found = infer(model.ranker(), data.X, data.y, data.qid, **more, verbose=verbose)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were matched by the reader
+            found = infer(model.ranker(), data.X, data.y, data.qid, **more, verbose=verbose)
         if as_json:
             _report.print_json({"path": file, "kind": "intervals", "data": self.data, **found.to_dict()})
             return
