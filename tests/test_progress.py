@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from linrank._progress import left, seconds_left
+from linrank._bars import remaining
+from linrank._progress import ByteProgress, seconds_left
 from linrank.solvers import Iteration
 
 
@@ -31,6 +32,15 @@ def test_nothing_is_said_where_nothing_is_known():
 
 
 def test_words():
-    assert left(None) == ""
-    assert left(3.2).strip() == "about 3 s left"
-    assert left(600.0).strip() == "about 10 min left"
+    assert remaining(None) == ""
+    assert remaining(3.2) == "about 3 s left"
+    assert remaining(600.0) == "about 10 min left"
+
+
+def test_bytes_read_are_a_share_of_the_source():
+    with ByteProgress(0, "x.txt") as progress:
+        assert progress.share == 1.0
+        progress.begin(100)
+        progress.reached(60)
+        progress.reached(40)
+        assert progress.share == 0.6

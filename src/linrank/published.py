@@ -20,8 +20,11 @@ from sklearn.utils import check_random_state, metadata_routing
 
 from ._errors import ParameterError
 from .data.checks import check_choice, check_number
+from .engines.open import check_device
+from .engines.place import check_tolerance
 from .losses import Hinge, LogisticErfc, Loss, SquaredHinge
 from .rankers.predictor import LinearPredictor
+from .rankers.refusals import refuses
 from .rankers.sgd import SGDRanker
 from .rankers.training import Start, Training, feature_names
 from .solvers import Bundle, ConjugateGradients, Solver, Tron
@@ -55,12 +58,14 @@ class _Exact(_Published):
 
     max_iter = 1000
     n_jobs: int | None = None
+    device: Any = None
     positive: ClassVar[tuple[str, ...]] = ()  # parameters that must be
 
     @abstractmethod
     def _method(self, n_pairs: float) -> tuple[Loss, float, Solver]:
         """Loss, alpha and solver, once N is known."""
 
+    @refuses
     def fit(
         self,
         X: Any,
@@ -70,22 +75,29 @@ class _Exact(_Published):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        group: ArrayLike | None = None,
         start: Any = None,
     ) -> Self:
         """Train, as `LinearRanker.fit` does; `start`, where it is given, takes the place of the paper's own."""
-        for name in self.positive:
-            check_number(name, getattr(self, name), above=0.0)
-        data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
+        self._check()
+        given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
+        data, fill = self._data(given.X, y, given.qid, **weights, pairs=given.pairs)
         loss, alpha, solver = self._method(data.preferences.total)
-        training = Training(
-            loss, alpha, solver, False, 1e-3, self.max_iter, n_jobs=self.n_jobs, verbose=self.verbose
-        )  # fmt: skip
+        others = {"n_jobs": self.n_jobs, "verbose": self.verbose, "device": self.device}
+        training = Training(loss, alpha, solver, False, 1e-3, self.max_iter, **others)
         training.check()
         begin = self._first(data.n_features) if start is None else Start.at(start)
         trained = training.fit(data, begin)
-        self._adopt(data, {**trained.attributes(), **feature_names(X), "fill_": fill})
-        trained.warn(stacklevel=2)
+        self._adopt(data, {**trained.attributes(), **feature_names(given.X), "fill_": fill, "_aside": given.aside})
+        trained.warn()
         return self
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be meant, before any work begins."""
+        for name in self.positive:
+            check_number(name, getattr(self, name), above=0.0)
 
     def _first(self, n_features: int) -> Start | None:
         """Where the paper's method begins; None: at 0."""
@@ -152,7 +164,7 @@ class _TrustRegion(_Exact):
 
 
 class PSWXRankSVM(_TrustRegion):
-    """Linear RankSVM by trust-region Newton steps, pairs counted one by one: Jin and Lin, 2014. On the CPU.
+    """Linear RankSVM by trust-region Newton steps, pairs counted one by one: Jin and Lin, 2014.
 
     Minimises ``w.w / 2 + C sum over pairs of max(0, 1 - z)^2``. It ends where |grad f(w)| <= eps_s |grad f(0)|.
 
@@ -162,19 +174,32 @@ class PSWXRankSVM(_TrustRegion):
         Weight of a pair; alpha is 1 / (C N), N the number of pairs.
     eps_s : float, default=1e-5
         The gradient to end at, relative to that at 0: equation 3.
+    device : str, `linrank.engines.Torch`, list of them or None, default=None
+        Where to train, as `LinearRanker`'s; the paper's is "cuda". None: where X lies. On a device pairs are looked at
+        one by one where queries are short (`docs/gpu.md`).
     """
 
     counting = "pairs"
+    _trains_on_devices = True
+
+    def __init__(self, C: float = 1, *, eps_s: float = 1e-5, device: Any = None) -> None:
+        super().__init__(C, eps_s=eps_s)
+        self.device = device
+
+    def _check(self) -> None:
+        super()._check()
+        check_device(self.device)
+        check_tolerance(self.device, "eps_s", self.eps_s)
 
 
 class OSTRankSVM(_TrustRegion):
-    """The same method with an order-statistic tree, O(l log k): section 2.1. Parameters as `PSWXRankSVM`'s."""
+    """The same method with an order-statistic tree, O(l log k): section 2.1. `C` and `eps_s` as `PSWXRankSVM`'s."""
 
     counting = "tree"
 
 
 class DCMRankSVM(_TrustRegion):
-    """The same method with a pass for each of k levels, O(l k): section 2.1. Parameters as `PSWXRankSVM`'s."""
+    """The same method with a pass for each of k levels, O(l k): section 2.1. `C` and `eps_s` as `PSWXRankSVM`'s."""
 
     counting = "levels"
 
@@ -248,7 +273,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
 LEFT = (
     *("coef_", "alpha_", "scale_", "fill_", "objective_", "gap_", "status_", "n_iter_", "n_pairs_", "history_"),
     *("fitted_with_qid_", "n_features_in_", "feature_names_in_", "n_rows_", "n_queries_"),
-    *("_rows_seen", "_queries_without_pairs"),
+    *("_rows_seen", "_queries_without_pairs", "_aside", "_deviation"),
 )
 
 
@@ -294,6 +319,7 @@ class SPD(_Published):
         self.sampling = sampling
         self.random_state = random_state
 
+    @refuses
     def fit(
         self,
         X: Any,
@@ -303,10 +329,13 @@ class SPD(_Published):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> Self:
         """Train, as `SGDRanker.fit` does."""
         ranker = self._ranker()
-        ranker.fit(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
+        ranker.fit(X, y, qid, **weights, pairs=pairs, ids=ids, group=group)
         kept = {name: getattr(ranker, name) for name in LEFT if hasattr(ranker, name)}
         self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | kept
         return self

@@ -44,6 +44,6 @@ def test_what_is_refused(run, files, tmp_path):
     assert other.stdout == ""
     save(LinearRanker("hinge").fit(*files.data["train"]), tmp_path / "hinge.json")
     asked = ("inspect", tmp_path / "hinge.json", "--data", files.train, "--intervals")
-    assert "method='bootstrap'" in run(*asked, code=1).stderr
+    assert "use --method bootstrap" in run(*asked, code=1).stderr
     text = run(*asked, "--method", "bootstrap").stdout
     assert "bootstrap" in text

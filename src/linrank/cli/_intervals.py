@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from ._help import OUTPUT, in_group
 from ._options import Reading, gathered
 
 
@@ -38,7 +38,8 @@ class Intervals:
 
         assert self.data is not None
         model = Loaded.of(file)
-        data = read_data(self.data, reading, like=model, labelled=self.pairs is None)
+        features: dict[str, Any] = {"names": model.names, "n_features": model.n_features}
+        data = read_data(self.data, reading, labelled=self.pairs is None, **features)
         more: dict[str, Any] = {"sample_weight": data.sample_weight, "method": self.method}
         if self.pairs is not None:
             more["pairs"] = read_pairs(self.pairs, data.X.shape[0])
@@ -46,10 +47,9 @@ class Intervals:
             more["query_weight"] = read_query_weights(self.query_weights, data)
         if self.feature:
             more["features"] = list(dict.fromkeys(self.feature))
-        verbose = int(not as_json and sys.stderr.isatty())
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were matched by the reader
-            found = infer(model.ranker(), data.X, data.y, data.qid, **more, verbose=verbose)
+            found = infer(model.ranker(), data.X, data.y, data.qid, **more)
         if as_json:
             _report.print_json({"path": file, "kind": "intervals", "data": self.data, **found.to_dict()})
             return
@@ -60,11 +60,14 @@ class Intervals:
 intervals_options = gathered(
     "asked",
     Intervals,
-    click.option("--data", metavar="FILE", help="The data that a model was trained on, for --intervals."),
-    click.option("--intervals", is_flag=True, help="Of a model: standard errors and 95 % intervals of its weights."),
-    click.option("--method", default="sandwich", show_default=True, type=click.Choice(("sandwich", "bootstrap")),
-                 help="How intervals are found; the hinge needs the bootstrap."),
-    click.option("--feature", multiple=True, metavar="NAME", help="Intervals of this one; may be repeated."),
-    click.option("--pairs", metavar="FILE", help="The explicit preferences that it was trained on."),
-    click.option("--query-weights", metavar="FILE", help="The weights of queries that it was trained with."),
+    in_group(
+        OUTPUT,
+        click.option("--data", metavar="FILE", help="The data that a model was trained on, for --intervals."),
+        click.option("--intervals", is_flag=True, help="Of a model: errors and 95 % intervals of its weights."),
+        click.option("--method", default="sandwich", show_default=True, type=click.Choice(("sandwich", "bootstrap")),
+                     help="How intervals are found; the hinge needs the bootstrap."),
+        click.option("--feature", multiple=True, metavar="NAME", help="Intervals of this one; may be repeated."),
+        click.option("--pairs", metavar="FILE", help="The explicit preferences that it was trained on."),
+        click.option("--query-weights", metavar="FILE", help="The weights of queries that it was trained with."),
+    ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from ..data.parts import split_queries
 from .base import Columns, Engine, Evaluation, Facts, Outer, Scores
 from .local import LocalEngine
 from .open import open_engine
+from .place import Torch
 from .sum import SumEngine
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Outer",
     "Scores",
     "SumEngine",
+    "Torch",
     "open_engine",
     "split_queries",
 ]

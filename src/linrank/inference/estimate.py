@@ -71,7 +71,7 @@ def infer(
     fitted = Fitted.of(ranker)
     if method == "sandwich" and not fitted.loss.smooth:
         raise ParameterError(
-            f"loss={fitted.loss.name!r} has no second derivative, which the sandwich needs: use method='bootstrap'."
+            f"The loss {fitted.loss.name!r} has no second derivative, which the sandwich needs: use method='bootstrap'."
         )
     check_number("n_resamples", n_resamples, above=1)
     given = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}

@@ -10,6 +10,8 @@ from numba import types
 from numba.core import config
 from numba.core.errors import NumbaError
 
+from ._compiling import share
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -17,6 +19,7 @@ def _compile(function: F, **options: Any) -> F:
     options = {"nogil": True, "error_model": "numpy", **options}
     try:
         compiled: Any = numba.njit(cache=True, **options)(function)
+        share(compiled)
     except RuntimeError:  # numba finds no writable cache folder: compile anew in each process
         compiled = numba.njit(**options)(function)
     return compiled
@@ -40,6 +43,11 @@ def uncounted(function: F) -> F:
 def uncounted_summing(function: F) -> F:
     """The same for a kernel whose sums may be taken in another order."""
     return _uncounted(function, fastmath={"reassoc", "contract"})
+
+
+def inner(function: F) -> F:
+    """The same for a helper that only kernels call: without what Python would need to call it, it compiles sooner."""
+    return _uncounted(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def _uncounted(function: F, **options: Any) -> F:

@@ -17,7 +17,7 @@ from ..outer import Ask, Outer, known_clusters, row_weights, unit_weights
 from .ops import Tensor, segment_sums
 
 if TYPE_CHECKING:
-    from .engine import TorchEvaluation
+    from .evaluation import TorchEvaluation
 
 #: Entries of X, or of the units' psi, at a time.
 BATCH_ENTRIES = 1 << 22
@@ -93,7 +93,7 @@ def _over_rankings(evaluation: TorchEvaluation, g: Tensor, x: Tensor, sign: floa
     r = (x.max() - low).clamp(min=torch.finfo(torch.float64).tiny)
     z = 1.0 + (x - low) / r
     layout = evaluation.engine.layout
-    found = evaluation.point_at(layout.reweighted(layout.members(z)))
+    found = evaluation.at(layout.reweighted(layout.members(z)))
     return g * (x + sign * (low - r)) + sign * r * layout.rows(found.gradient) / z
 
 
