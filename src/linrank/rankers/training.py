@@ -16,10 +16,12 @@ from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ig
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
+from ..data.device import with_shape
 from ..data.ranking_data import RankingData
 from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ..engines import Engine, Facts, open_engine
 from ..engines.open import check_device
+from ..engines.place import check_tolerance
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..penalties import Ridge
@@ -133,8 +135,8 @@ class Training:
             raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
-        check_device(self.device)
         check_own("solver", self.solver, ("auto", *SOLVERS), ("minimise",))
+        self._check_device()
         if not self.loss.smooth and self._needs_smooth():
             fits = "'auto', 'newton' or 'bundle'" if self.loss.smoothed(1.0) is not None else "'auto' or 'bundle'"
             raise ParameterError(
@@ -144,6 +146,15 @@ class Training:
 
         if not self.loss.smooth and getattr(self.solver, "gradient_tol", None) is not None:
             raise ParameterError(f"gradient_tol needs a smooth loss, {self.loss.name!r} is not: leave it out.")
+
+    def _check_device(self) -> None:
+        """Refuse devices that are not there, and tolerances that their scores cannot certify."""
+        check_device(self.device)
+        by_gradient = getattr(self.solver, "gradient_tol", None)
+        if by_gradient is not None:
+            check_tolerance(self.device, "gradient_tol", by_gradient)
+        else:
+            check_tolerance(self.device, "tol", getattr(self.solver, "tol", self.tol))
 
     def _needs_smooth(self) -> bool:
         """Whether the solver asked for cannot cope with a loss that is not smooth."""
@@ -227,5 +238,5 @@ class _Named(BaseEstimator):
 def feature_names(X: Any) -> dict[str, Any]:
     """Number and, where X has them, names of the features, as scikit-learn's attributes."""
     named = _Named()
-    validate_data(named, X, skip_check_array=True)
+    validate_data(named, with_shape(X), skip_check_array=True)
     return dict(vars(named))
