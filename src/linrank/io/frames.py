@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from .._errors import DataError
 from .._typing import FloatArray
 from ..data.dataset import Dataset
+from ._buffers import numbers_of
 from ._columns import Columns, warn_of_no_queries
 from ._lists import spread, width_of
 from ._tables import OneTable, whole
@@ -77,6 +78,8 @@ class FrameTable:
         series = self._frame[name]
         if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
             raise DataError(f"Column {name!r} holds {series.dtype}, not numbers: drop={[name]!r}, or encode it first.")
+        if _is_arrow(series.to_native()) and not isinstance(series.dtype, nw.Decimal):
+            return numbers_of(series.to_native().cast("float64", safe=False), np.float64)
         if series.dtype.is_integer() and not series.null_count():
             return np.asarray(series.to_numpy()).astype(np.float64)  # the nearest: a cast may refuse those above 2^53
         if series.dtype.is_integer():
@@ -89,7 +92,12 @@ class FrameTable:
         if series.null_count():
             raise DataError(f"Column {name!r} is missing in {series.null_count()} rows: fill it in or drop them.")
         if series.dtype.is_integer():
-            return np.asarray(series.to_numpy())
+            native = series.to_native()
+            return (
+                numbers_of(native, native.type.to_pandas_dtype())
+                if _is_arrow(native)
+                else np.asarray(series.to_numpy())
+            )
         if series.dtype.is_numeric():
             values = self.numbers(name)
             if not np.all(values == np.floor(values)) or np.any(np.abs(values) > 2.0**53):
@@ -102,3 +110,7 @@ class FrameTable:
     def texts(self, name: str) -> Iterable[str]:
         """A column as strings, "" where one is missing."""
         return ("" if value is None else str(value) for value in self._frame[name].to_list())
+
+
+def _is_arrow(native: Any) -> bool:
+    return type(native).__module__.startswith("pyarrow")
