@@ -14,6 +14,8 @@ from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..kernels.products import csr_is_sound, has_duplicates
 from .device import as_array, check_far, is_far
+from .frames import WideRows, check_frame, describe_missing, is_frame
+from .mapped import unlocked
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -68,31 +70,59 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already; on a device, as a tensor."""
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
-    X = as_array(X)
-    from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
-
-    finite = "allow-nan" if allow_nan else True
-    try:
-        X = check_array(
-            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
-        )
-    except (ValueError, OverflowError) as error:
-        raise DataError(str(error)) from None
+    X = _as_array(as_array(X), allow_nan)
     if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
         X = np.ascontiguousarray(X)  # every product would copy it otherwise
     if X.shape[0] >= 2**31:
         raise DataError(f"X has {X.shape[0]} rows; at most 2**31 - 1 can be used: train on a sample of them.")
-    if sp.issparse(X) and not csr_is_sound(X.data, X.indices, X.indptr, X.shape[1]):
+    if sp.issparse(X) and not csr_is_sound(unlocked(X.data), unlocked(X.indices), unlocked(X.indptr), X.shape[1]):
         raise DataError("X is a damaged CSR matrix: indptr must rise from 0 within the data, indices name its columns.")
     if sp.issparse(X) and not X.has_sorted_indices:
         marker = np.full(X.shape[1], -1, dtype=np.int64)
-        if has_duplicates(X.indices, X.indptr, marker):
+        if has_duplicates(unlocked(X.indices), unlocked(X.indptr), marker):
             X = X.copy()
             X.sum_duplicates()
     elif sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _as_array(X: Any, allow_nan: bool) -> Any:
+    """X as scikit-learn takes it; what it refuses is explained."""
+    from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
+
+    given = check_frame(X)
+    X = given.values if isinstance(given, WideRows) else given
+    finite = "allow-nan" if allow_nan else True
+    try:
+        return check_array(
+            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
+        )
+    except (ValueError, OverflowError) as error:
+        raise DataError(_explained(given, error)) from None
+    except TypeError as error:
+        if not is_frame(given):
+            raise
+        raise DataError(_explained(given, error)) from None
+
+
+def _explained(X: Any, error: Exception) -> str:
+    """Why X cannot be used, and where it first cannot: scikit-learn's own words where these are all there is to say."""
+    found = describe_missing(X) if is_frame(X) or isinstance(X, WideRows) else None
+    if found is not None:
+        return found
+    first = str(error).partition("\n")[0]
+    if "contains NaN" not in first:
+        return str(error)
+    if sp.issparse(X):
+        entry = int(np.flatnonzero(np.isnan(X.data))[0])
+        column = int(X.indices[entry]) if X.format == "csr" else None
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1 if X.format == "csr" else None
+    else:
+        row, column = (int(k) for k in np.argwhere(np.isnan(np.asarray(X, dtype=np.float64)))[0])
+    where = "" if row is None else f" Its first is X[{row}, {column}]."
+    return f"{first}{where} missing='zero' or 'mean' replaces it, where a ranker is fitted so."
 
 
 def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
@@ -103,7 +133,8 @@ def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
     if np.asarray(y).dtype.kind in "cMm":
         raise DataError(f"y holds {np.asarray(y).dtype} values: give real numbers (of dates, the days since some day).")
     try:
-        values = np.asarray(column_or_1d(y, warn=True)).astype(np.float64)
+        given = np.asarray(column_or_1d(y, warn=True))
+        values = given.astype(np.float64, copy=given.flags.writeable)  # what cannot change is taken as it is
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"y must hold one real number per row: {error}.") from None
     if values.size != n_rows:

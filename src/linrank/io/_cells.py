@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._errors import FileFormatError
 from .._typing import FloatArray
-from ._buffers import numbers_of
+from ..data.buffers import numbers_of
 
 #: Cells that are missing values, beside those that spell NaN.
 EMPTY = {"", "NA", "N/A", "null", "NULL", "None"}

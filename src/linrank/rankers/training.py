@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
-from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored
+from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored, warn_caller
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
-from ..data.device import with_shape
 from ..data.ranking_data import RankingData
 from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ..engines import Engine, Facts, open_engine
@@ -26,7 +22,7 @@ from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..penalties import Ridge
 from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
-from ..solvers._base import checked
+from ..solvers._base import checked, plain_history
 from ..solvers.choose import choose
 
 
@@ -68,6 +64,7 @@ class Trained(NamedTuple):
     alpha: float
     solution: Solution
     key: Any = None
+    deviation: FloatArray | None = None  # of the columns, where it was measured
 
     def attributes(self) -> dict[str, Any]:
         """As fitted rankers have them."""
@@ -80,22 +77,22 @@ class Trained(NamedTuple):
             "gap_": self.solution.gap,
             "status_": str(self.solution.status),
             "n_iter_": self.solution.n_iter,
-            "history_": self.solution.history,
+            "history_": plain_history(self.solution.history),
+            "_deviation": self.deviation,
             "n_pairs_": self.facts.pairs,
             "n_rows_": self.facts.rows,
             "n_queries_": self.facts.queries,
         }
 
-    def warn(self, stacklevel: int) -> None:
+    def warn(self) -> None:
         """Warn where the solver did not converge."""
         status = self.solution.status
         if status is Status.CONVERGED:
             return
         gap = "no certificate" if np.isnan(self.solution.gap) else f"a certified gap of {self.solution.gap:.2g}"
-        warnings.warn(
+        warn_caller(
             f"The solver ended as {status.value!r} after {self.solution.n_iter} iterations with {gap}. {status.advice}",
             ConvergenceWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -167,6 +164,7 @@ class Training:
         engine = open_engine(data, self.n_jobs, self.device)
         with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(self.loss)) as progress:
             scale, alpha = self.from_data(engine)
+            deviation = engine.columns().deviation if self.measures else None
             objective = Objective(engine, self.loss, Ridge(alpha), scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             key = self._key(engine) if self.warm_start else None
@@ -176,7 +174,7 @@ class Training:
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
-        return Trained(engine.facts, scale, alpha, solution, key)
+        return Trained(engine.facts, scale, alpha, solution, key, deviation=deviation)
 
     def path(self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None]) -> list[Trained]:
         """Fits for several alphas, each started from the one before; `done` is told of each."""
@@ -199,10 +197,15 @@ class Training:
 
     def from_data(self, engine: Engine) -> tuple[FloatArray | None, float]:
         """What the columns are divided by, and alpha."""
-        columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
+        columns = engine.columns() if self.measures else None
         scale = None if columns is None else choose_scale(self.scale, columns)
         n_rows = engine.facts.row_weights.effective if isinstance(self.alpha, str) else 1.0
         return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows)
+
+    @property
+    def measures(self) -> bool:
+        """Whether a fit must know the columns."""
+        return bool(self.scale) or isinstance(self.alpha, str)
 
     def _solver(self, objective: Objective) -> Solver:
         """The solver given, or a new one by its name."""
@@ -229,14 +232,3 @@ def _minimise(
 ) -> Solution:
     """The solver's answer, looked at: it may be anybody's."""
     return checked(solver.minimise(objective, start, callback), objective.n_features)
-
-
-class _Named(BaseEstimator):
-    """Takes names of features."""
-
-
-def feature_names(X: Any) -> dict[str, Any]:
-    """Number and, where X has them, names of the features, as scikit-learn's attributes."""
-    named = _Named()
-    validate_data(named, with_shape(X), skip_check_array=True)
-    return dict(vars(named))

@@ -32,7 +32,8 @@ class Status(StrEnum):
         return {
             Status.CONVERGED: "The certified gap is within tol, or the gradient within gradient_tol.",
             Status.MAX_ITER: "max_iter was reached: raise max_iter, tol or alpha, or use scale=True.",
-            Status.LIMITED: "The loss's own accuracy allows no smaller gap: raise tol or alpha, or lower its eps.",
+            Status.LIMITED: "The loss's own accuracy allows no smaller gap: raise tol or alpha, lower its eps, or have "
+            "scores in float64.",
             Status.STALLED: "Rounding leaves no room for progress: raise tol or alpha, or use scale=True.",
             Status.FINISHED: "All steps were made: a stochastic solver has no certificate.",
             Status.STOPPED: "The held-out queries gained nothing more.",
@@ -79,6 +80,11 @@ class Solution:
     def n_iter(self) -> int:
         """Number of iterations made."""
         return self.history[-1].iteration if self.history else 0
+
+
+def plain_history(history: list[Iteration]) -> list[tuple[int, float, float, float]]:
+    """A history in types that every tool stores: tuples of (iteration, objective, gap, seconds)."""
+    return [(int(number), float(objective), float(gap), float(seconds)) for number, objective, gap, seconds in history]
 
 
 def checked(solution: Any, n_features: int) -> Solution:

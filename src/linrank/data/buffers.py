@@ -13,6 +13,8 @@ def numbers_of(column: Any, dtype: Any) -> NDArray[Any]:
 
     Read from its buffers: pyarrow's own `to_numpy` imports pandas where that is installed, which takes half a second.
     """
+    if not len(column):
+        return np.empty(0, dtype=dtype)
     array = column.combine_chunks() if hasattr(column, "chunks") else column
     validity, data = array.buffers()
     part = slice(array.offset, array.offset + len(array))
@@ -21,3 +23,8 @@ def numbers_of(column: Any, dtype: Any) -> NDArray[Any]:
         known = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), bitorder="little")[part]
         values[known == 0] = np.nan
     return values
+
+
+def is_arrow(column: Any) -> bool:
+    """Whether this is a column of pyarrow."""
+    return type(column).__module__.partition(".")[0] == "pyarrow"
