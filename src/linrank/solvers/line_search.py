@@ -13,11 +13,11 @@ MAX_TRIALS = 12
 MAX_ASCENTS = 60
 
 
-def search(line: Line, first: float) -> Trial:
+def search(line: Line, first: float, longest: float = np.inf) -> Trial:
     """Find about where the slope on the line changes sign: secant steps within a bracket, one or two as a rule.
 
-    Starts at `first` and ends where the slope is FLAT times that at the start; a line that does not descend is
-    evaluated at 1.
+    Starts at `first` and ends where the slope is FLAT times that at the start, or at `longest` where that is still
+    falling; a line that does not descend is evaluated at 1.
     """
     start, slope_0 = line.start.value, line.slope
     if slope_0 >= 0:
@@ -43,8 +43,10 @@ def search(line: Line, first: float) -> Trial:
         else:
             slope_low *= 0.5 if moved == "high" else 1.0
             high, slope_high, moved = t, trial.slope, "high"
+        if high == np.inf and t >= longest:
+            break
         if high == np.inf:
-            t = 2.0 * t
+            t = min(2.0 * t, longest)
         elif slope_high == np.inf:
             t = low + 0.5 * (high - low)
         else:

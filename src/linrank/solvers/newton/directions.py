@@ -49,6 +49,8 @@ class CurvatureMemory:
     earlier: int = 0  # the same in fits before, which an exact Hessian would have saved
     steps: int = 0  # taken with the factor
     last: tuple[FloatArray, FloatArray] | None = None  # w and the mean loss's gradient at the last point
+    damping: float = 0.0  # of steps on faces
+    reach: float = 0.0  # how long the last of them would have been
 
     def elsewhere(self) -> CurvatureMemory:
         """For another objective: no step leads from a point of this one to it."""
@@ -87,10 +89,11 @@ class CurvatureMemory:
 
 
 class Direction(NamedTuple):
-    """A direction, and whether a better one was given up as too dear."""
+    """A direction, whether a better one was given up as too dear, and the point where it ends, if it does."""
 
     d: FloatArray
     given_up: bool = False
+    end: FloatArray | None = None
 
 
 @dataclass(frozen=True)

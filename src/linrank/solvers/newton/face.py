@@ -1,0 +1,223 @@
+"""Newton directions where the penalty has kinks or bounds: Newton's method on the face, one mechanism for both.
+
+Weights at a kink (0, with an l1 part) or at a bound stay there as long as the optimality conditions hold. The others,
+and those that the conditions release, are free, and P is smooth in them as far as the next kink. So a step is Newton's
+on the free weights, projected on the interval in which each may move: weights that would cross a kink or a bound end on
+it, exactly. The line to the projected point is searched as any other, no farther than that point.
+
+With an exact Hessian, corrected by the steps since, such steps are repeated on the quadratic model before the objective
+is evaluated again: they cost a factor of the free weights' submatrix each, and no pass over the rows. Without one, the
+step on the face is found by conjugate gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from ..._typing import FloatArray, IntArray
+from ...objective import Point
+from ...penalties import Penalty
+from . import directions
+from .directions import CurvatureMemory, Direction, Directions
+from .secants import corrected_matrix
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Numbers that steer steps on faces."""
+
+    #: The model's slope at which its minimisation ends, relative to that at the start, and most of its steps.
+    near: float = 1e-3
+    most: int = 50
+    #: What is added to a singular submatrix's diagonal, relative to its largest entry, at first.
+    damping: float = 1e-10
+
+
+TUNING = Tuning()
+#: No step promises to lose more than so many times what f is: no loss is negative.
+MOST_LOST = 4.0
+TINY = 1e-100
+
+
+@dataclass(frozen=True)
+class FaceDirections(Directions):
+    """Directions to the end of a step on the face; when a Hessian is bought is decided as it is for the ridge."""
+
+    def next(self, point: Point, memory: CurvatureMemory, sample: bool = False) -> tuple[Direction, CurvatureMemory]:
+        """A point towards which the objective falls."""
+        cost, rules = None if self.hessian == "products" else point.objective.hessian_cost, directions.TUNING
+        if cost is not None:
+            known, rented = memory.H is not None, memory.products + memory.earlier
+            old = memory.steps >= rules.renewal * cost if known else sample or rented >= cost
+            if old or self.hessian == "exact":
+                memory = CurvatureMemory(point.risk_hessian())
+        penalty, w, g = point.objective.penalty, point.w, point.risk_gradient
+        damping = _damping(memory, point)
+        memory = memory.noted(point, rules.memory)
+        if memory.H is not None:
+            B = corrected_matrix(memory.H, memory.secants, penalty.curvature)
+            end = minimise_model(B, penalty, w, g, point.value, damping)
+            direction, memory = Direction(end - w, end=end), replace(memory, steps=memory.steps + 1)
+        else:
+            limit = self.max_products if cost is None else min(self.max_products, max(cost - memory.earlier, 1.0))
+            end, n, solved = self._on_face(point, limit, damping)
+            direction = Direction(end - w, not solved and n >= self.max_products, end)
+            memory = replace(memory, products=memory.products + n)
+        return direction, replace(memory, damping=damping, reach=float(np.linalg.norm(end - w)))
+
+    def _on_face(self, point: Point, limit: float, damping: float) -> tuple[FloatArray, int, bool]:
+        """The projected point by conjugate gradients, how many Hessian products it took, and whether they sufficed."""
+        s, penalty, w = point.gradient, point.objective.penalty, point.w
+        free = penalty.free(w) | (s != 0.0)
+        product = lambda v: np.where(free, point.hessian_product(v, exact=not self.float32) + damping * v, 0.0)  # noqa: E731
+        d, n, solved, first = _conjugate_gradients(product, -s, limit)
+        if not np.any(d) and np.any(s):  # no curvature: as far as the objective can fall
+            d = -s * (point.value / float(s @ s))
+        end = projected(penalty, w, s, d)
+        if not float(s @ (end - w)) < 0.0:  # the projection took the descent away: that of the gradient never does
+            end = projected(penalty, w, s, -first * s)
+        return end, n, solved
+
+
+def _damping(memory: CurvatureMemory, point: Point) -> float:
+    """More where the last step had to be cut, less where it was made in full."""
+    if memory.last is None or not memory.reach > 0.0:
+        return memory.damping
+    s = point.w - memory.last[0]
+    y = point.risk_gradient - memory.last[1]
+    t, ss = float(np.linalg.norm(s)) / memory.reach, float(s @ s)
+    if t > 0.9 or not ss > 0.0:
+        return 0.25 * memory.damping
+    if t > 0.3:
+        return memory.damping
+    return max(4.0 * memory.damping, 0.01 * float(s @ y) / ss)
+
+
+def _conjugate_gradients(
+    product: Callable[[FloatArray], FloatArray], r: FloatArray, limit: float
+) -> tuple[FloatArray, int, bool, float]:
+    """An approximate solution of H x = r, its products, whether they sufficed, and the first step along r."""
+    x, p, rr = np.zeros_like(r), r, float(r @ r)
+    goal, first = directions.TUNING.forcing**2 * rr, 1.0
+    most = int(min(limit, 10 * r.size + 100))
+    for n in range(1, most + 1):
+        Hp = product(p)
+        curvature = float(p @ Hp)
+        if not curvature > 0.0:
+            return x, n, False, first
+        step = rr / curvature
+        first = step if n == 1 else first
+        x, r = x + step * p, r - step * Hp
+        rr, before = float(r @ r), rr
+        if rr <= goal:
+            return x, n, True, first
+        p = r + (rr / before) * p
+    return x, most, False, first
+
+
+def first_kink(penalty: Penalty, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
+    """The step d from w as far as the first kink or bound."""
+    lower, upper = penalty.piece(w, -s)
+    room = np.where(d > 0.0, upper - w, w - lower)
+    ratio = np.divide(room, np.abs(d), out=np.full(w.size, np.inf), where=d != 0.0)
+    t = min(float(ratio.min()), 1.0)
+    end = np.clip(w + t * d, lower, upper)
+    hit = ratio == t
+    return np.where(hit, np.where(d > 0.0, upper, lower), end) if t < 1.0 else end
+
+
+def projected(penalty: Penalty, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
+    """The end of the step d from w, whose steepest subgradient is s, on the piece where P is smooth."""
+    lower, upper = penalty.piece(w, -s)
+    return np.clip(w + d, lower, upper)
+
+
+def minimise_model(
+    H: FloatArray, penalty: Penalty, w: FloatArray, g: FloatArray, value: float, damping: float = 0.0
+) -> FloatArray:
+    """About where g.(x - w) + (x - w) H (x - w)/2 + P(x) is least: Newton steps on faces, from w on.
+
+    Each of them lowers the model, so that f, which is `value` at w, falls from there towards x. Two ends of a step are
+    compared: the projected one, at which many weights may come to rest, and that at the first kink.
+    """
+    model = Model(H, penalty.curvature + damping, value)
+    x, r, goal = w, g, math.inf
+    for _ in range(TUNING.most):
+        s = penalty.steepest(x, r)
+        size = float(np.linalg.norm(s))
+        goal = size * TUNING.near if goal == math.inf else goal
+        if size <= goal:
+            break
+        F = np.flatnonzero(penalty.free(x) | (s != 0.0))
+        d = np.zeros_like(x)
+        d[F] = model.solve(F, s[F])
+        ends = [projected(penalty, x, s, d), first_kink(penalty, x, s, d)]
+        moves = [model.move(x, end, s, F) for end in ends]
+        best = min(moves, key=lambda move: move.gain)
+        if not best.gain < 0.0:  # the projection took the descent away: one that scales each weight by itself does not
+            d[F] = -s[F] / np.maximum(model.diagonal(F), TUNING.damping)
+            best = model.move(x, projected(penalty, x, s, d), s, F)
+        if not best.gain < 0.0:
+            break
+        x, r = best.x, r + best.t * best.He
+    return penalty.nearest(x)
+
+
+class Move(NamedTuple):
+    """A step of the model's minimisation: where it ends, which part of it was made, H times all of it, and its gain."""
+
+    x: FloatArray
+    t: float
+    He: FloatArray
+    gain: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """The quadratic model's curvature H + c, around a point at which f has a value."""
+
+    H: FloatArray
+    c: float
+    value: float
+
+    def diagonal(self, F: IntArray) -> FloatArray:
+        """Of the submatrix of the free weights."""
+        diagonal: FloatArray = np.diagonal(self.H)[F] + self.c
+        return diagonal
+
+    def move(self, x: FloatArray, end: FloatArray, s: FloatArray, F: IntArray) -> Move:
+        """Towards an end as far as the model falls; its slope is s."""
+        e = end - x
+        He, slope = self.H[:, F] @ e[F], float(s @ e)
+        curvature = float(e @ He) + self.c * float(e @ e)
+        if not slope < 0.0:
+            return Move(x, 0.0, He, 0.0)
+        if slope + curvature <= 0.0:
+            return Move(end, 1.0, He, slope + 0.5 * curvature)
+        t = -slope / curvature
+        return Move(x + t * e, t, He, 0.5 * t * slope)
+
+    def solve(self, F: IntArray, s: FloatArray) -> FloatArray:
+        """-(H + c)^-1 s on free weights.
+
+        Where rounding, or columns that say the same, make that singular, or promise more than f has to lose, there is
+        more on the diagonal: as much as would make the steepest descent lose all of it.
+        """
+        A, more, lose = self.H[np.ix_(F, F)], 0.0, MOST_LOST * max(self.value, TINY)
+        places = np.diag_indices_from(A)
+        A[places] += self.c
+        while True:
+            factor, failed = dpotrf(A, lower=1)
+            if not failed:
+                d: FloatArray = -dpotrs(factor, s, lower=1)[0]
+                if -float(s @ d) <= lose:
+                    return d
+            added = float(s @ s) / lose if more == 0.0 else 3.0 * more
+            A[places] += added
+            more += added
