@@ -211,8 +211,6 @@ class Line:
     d: FloatArray
     score_d: Scores  # X d
 
-    longest = math.inf  # the largest t
-
     @cached_property
     def slope(self) -> float:
         """Slope at t = 0."""
@@ -246,8 +244,6 @@ class Segment(Line):
     """The objective on the way to `end`: no weight leaves the interval, and t = 1 is the end itself, to the last bit."""
 
     end: FloatArray
-
-    longest = 1.0
 
     @cached_property
     def slope(self) -> float:

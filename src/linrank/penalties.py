@@ -16,14 +16,14 @@ alone, P*(-a) is infinite unless all |a_j| <= beta, and the best theta, a concav
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import ParameterError
-from ._typing import FloatArray
+from ._typing import FloatArray, IntArray
 
 __all__ = ["ElasticNet", "Penalty", "Ridge"]
 
@@ -82,6 +82,9 @@ class Penalty(Protocol):
 
     def free(self, w: FloatArray) -> NDArray[np.bool_]:
         """Which weights are neither at a kink nor at a bound: at the minimum, those that the data determine."""
+
+    def of(self, columns: IntArray) -> Penalty:
+        """The penalty of some of the weights."""
 
     def piece(self, w: FloatArray, towards: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The ends, for each weight, of the interval around it on which P is smooth; from a kink, that in a direction."""
@@ -148,6 +151,10 @@ class Ridge:
     def free(self, w: FloatArray) -> NDArray[np.bool_]:
         """All."""
         return np.ones(w.size, dtype=bool)
+
+    def of(self, columns: IntArray) -> Ridge:
+        """The same."""
+        return self
 
     def piece(self, w: FloatArray, towards: FloatArray) -> tuple[FloatArray, FloatArray]:
         """All numbers."""
@@ -306,6 +313,11 @@ class ElasticNet:
             return lower, upper
         side = np.where(w == 0.0, towards, w)
         return np.where(side > 0.0, np.maximum(lower, 0.0), lower), np.where(side < 0.0, np.minimum(upper, 0.0), upper)
+
+    def of(self, columns: IntArray) -> ElasticNet:
+        """The penalty of some of the weights."""
+        lower, upper = (bound[columns] if np.ndim(bound) else bound for bound in (self.lower, self.upper))
+        return replace(self, lower=lower, upper=upper)
 
     def strongest(self, g: FloatArray) -> float:
         """The alpha from which on no weight leaves 0, g the gradient of the mean loss there: a bound may forbid it to.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..._typing import FloatArray
+from ..._typing import FloatArray, IntArray
 from ...objective import Point
 from .secants import Secant, corrected
 
@@ -49,6 +49,7 @@ class CurvatureMemory:
     earlier: int = 0  # the same in fits before, which an exact Hessian would have saved
     steps: int = 0  # taken with the factor
     last: tuple[FloatArray, FloatArray] | None = None  # w and the mean loss's gradient at the last point
+    columns: IntArray | None = None  # whose part of the Hessian H is; None: of all
     damping: float = 0.0  # of steps on faces
     reach: float = 0.0  # how long the last of them would have been
 
@@ -65,7 +66,9 @@ class CurvatureMemory:
         return replace(self, last=None, products=0, earlier=0, steps=0)
 
     def factorised(self, c: float) -> CurvatureMemory:
-        """With the factor of H + c; without H where rounding has made it indefinite."""
+        """With the factor of H + c; without H where rounding has made it indefinite, or it is of some columns alone."""
+        if self.columns is not None:
+            return replace(self, H=None, columns=None)
         if self.H is None or self.c == c:
             return self
         factor, failed = dpotrf(self.H + c * np.eye(len(self.H)), lower=1)

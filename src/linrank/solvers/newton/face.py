@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..._typing import FloatArray, IntArray
@@ -25,7 +26,7 @@ from ...objective import Point
 from ...penalties import Penalty
 from . import directions
 from .directions import CurvatureMemory, Direction, Directions
-from .secants import corrected_matrix
+from .secants import Secant, corrected_matrix
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Tuning:
     most: int = 50
     #: What is added to a singular submatrix's diagonal, relative to its largest entry, at first.
     damping: float = 1e-10
+    #: Most weights whose Hessian is made of products.
+    widest: int = 1000
 
 
 TUNING = Tuning()
@@ -47,42 +50,83 @@ TINY = 1e-100
 
 @dataclass(frozen=True)
 class FaceDirections(Directions):
-    """Directions to the end of a step on the face; when a Hessian is bought is decided as it is for the ridge."""
+    """Directions to the end of a step on the face."""
 
     def next(self, point: Point, memory: CurvatureMemory, sample: bool = False) -> tuple[Direction, CurvatureMemory]:
         """A point towards which the objective falls."""
-        cost, rules = None if self.hessian == "products" else point.objective.hessian_cost, directions.TUNING
-        if cost is not None:
-            known, rented = memory.H is not None, memory.products + memory.earlier
-            old = memory.steps >= rules.renewal * cost if known else sample or rented >= cost
-            if old or self.hessian == "exact":
-                memory = CurvatureMemory(point.risk_hessian())
-        penalty, w, g = point.objective.penalty, point.w, point.risk_gradient
-        damping = _damping(memory, point)
-        memory = memory.noted(point, rules.memory)
-        if memory.H is not None:
-            B = corrected_matrix(memory.H, memory.secants, penalty.curvature)
-            end = minimise_model(B, penalty, w, g, point.value, damping)
+        w, damping = point.w, _damping(memory, point)
+        free = point.objective.penalty.free(w) | (point.gradient != 0.0)
+        memory = self._bought(point, memory, np.flatnonzero(free), sample).noted(point, directions.TUNING.memory)
+        end = None if memory.H is None else _by_model(point, memory, damping)
+        if end is not None:
             direction, memory = Direction(end - w, end=end), replace(memory, steps=memory.steps + 1)
         else:
-            limit = self.max_products if cost is None else min(self.max_products, max(cost - memory.earlier, 1.0))
-            end, n, solved = self._on_face(point, limit, damping)
+            end, n, solved = self._by_products(point, free, damping)
             direction = Direction(end - w, not solved and n >= self.max_products, end)
             memory = replace(memory, products=memory.products + n)
         return direction, replace(memory, damping=damping, reach=float(np.linalg.norm(end - w)))
 
-    def _on_face(self, point: Point, limit: float, damping: float) -> tuple[FloatArray, int, bool]:
+    def _bought(self, point: Point, memory: CurvatureMemory, F: IntArray, sample: bool) -> CurvatureMemory:
+        """With a Hessian where one is known, or has been paid for by products; without one that is of other columns.
+
+        Where the engine has none, as for sparse features, that of the free weights is made of as many products.
+        """
+        if self.hessian == "products":
+            return replace(memory, H=None, columns=None)
+        cost, renewal = point.objective.hessian_cost, directions.TUNING.renewal
+        if cost is not None:
+            known = memory.H is not None and memory.columns is None
+            old = memory.steps >= renewal * cost if known else sample or memory.products + memory.earlier >= cost
+            if old or self.hessian == "exact":
+                return CurvatureMemory(point.risk_hessian())
+            return memory if known else replace(memory, H=None, columns=None)
+        if memory.columns is not None and np.all(np.isin(F, memory.columns)) and memory.steps < renewal * F.size:
+            return memory
+        if F.size > TUNING.widest or memory.products < F.size:
+            return replace(memory, H=None, columns=None)
+        return CurvatureMemory(self._part(point, F), columns=F)
+
+    def _part(self, point: Point, F: IntArray) -> FloatArray:
+        """The Hessian of the mean loss in some weights, a product a column."""
+        H, unit = np.empty((F.size, F.size)), np.zeros(point.w.size)
+        for k, j in enumerate(F):
+            unit[j] = 1.0
+            H[k] = point.hessian_product(unit, exact=not self.float32)[F]
+            unit[j] = 0.0
+        H[np.diag_indices_from(H)] -= point.objective.penalty.curvature
+        return 0.5 * (H + H.T)
+
+    def _by_products(self, point: Point, free: NDArray[np.bool_], damping: float) -> tuple[FloatArray, int, bool]:
         """The projected point by conjugate gradients, how many Hessian products it took, and whether they sufficed."""
         s, penalty, w = point.gradient, point.objective.penalty, point.w
-        free = penalty.free(w) | (s != 0.0)
-        product = lambda v: np.where(free, point.hessian_product(v, exact=not self.float32) + damping * v, 0.0)  # noqa: E731
-        d, n, solved, first = _conjugate_gradients(product, -s, limit)
-        if not np.any(d) and np.any(s):  # no curvature: as far as the objective can fall
-            d = -s * (point.value / float(s @ s))
+        exact = not self.float32
+        product = lambda v: np.where(free, point.hessian_product(v, exact) + damping * v, 0.0)  # noqa: E731
+        d, n, solved, first = _conjugate_gradients(product, -s, self.max_products)
+        promise, lose = -float(s @ d), MOST_LOST * max(point.value, TINY)
+        if np.any(s) and not 0.0 < promise <= lose:  # next to no curvature: as far as the objective can fall
+            d, promise = (d, promise) if promise > 0.0 else (-s, float(s @ s))
+            d = d * (lose / promise)
         end = projected(penalty, w, s, d)
         if not float(s @ (end - w)) < 0.0:  # the projection took the descent away: that of the gradient never does
             end = projected(penalty, w, s, -first * s)
         return end, n, solved
+
+
+def _by_model(point: Point, memory: CurvatureMemory, damping: float) -> FloatArray | None:
+    """Where the model is least by the Hessian that is known, corrected by the steps since.
+
+    Without the corrections where their rounding takes the descent away; None where nothing brings it back.
+    """
+    assert memory.H is not None
+    penalty, w, g, value = point.objective.penalty, point.w, point.risk_gradient, point.value
+    at = np.arange(w.size) if memory.columns is None else memory.columns
+    for told in (memory.secants, ()):
+        B = corrected_matrix(memory.H, tuple(Secant(s[at], y[at]) for s, y in told), penalty.curvature)
+        end = w.copy()
+        end[at] = minimise_model(B, penalty.of(at), w[at], g[at], value, damping)
+        if float(g @ (end - w)) < penalty.slope(w, w - end):
+            return end
+    return None
 
 
 def _damping(memory: CurvatureMemory, point: Point) -> float:
@@ -135,7 +179,7 @@ def first_kink(penalty: Penalty, w: FloatArray, s: FloatArray, d: FloatArray) ->
 def projected(penalty: Penalty, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
     """The end of the step d from w, whose steepest subgradient is s, on the piece where P is smooth."""
     lower, upper = penalty.piece(w, -s)
-    return np.clip(w + d, lower, upper)
+    return np.clip(w + d, lower, upper) + 0.0  # not -0
 
 
 def minimise_model(

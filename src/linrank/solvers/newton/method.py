@@ -19,7 +19,7 @@ from .._base import Callback, Solution, Status
 from ..certificate import Certificate
 from ..goal import Goal, check_gradient_tol
 from ..iterate import State, check_limits, drive, iterate
-from ..line_search import search
+from ..line_search import search, search_segment
 from .directions import CurvatureMemory, Directions
 from .face import FaceDirections
 from .smoothing import Given, Smoothed, view_of
@@ -222,9 +222,12 @@ def _refined(state: Iterate) -> Iterate:
 def _next(state: Iterate, directions: Directions, sample: bool = False) -> Iterate:
     """The point found along the next direction."""
     direction, memory = directions.next(state.point, state.memory, sample)
-    line = state.point.along(direction.d) if direction.end is None else state.point.towards(direction.end)
-    trial = search(line, 1.0, line.longest)
-    point = line.point(trial)
+    if direction.end is None:
+        line = state.point.along(direction.d)
+        point = line.point(search(line, 1.0))
+    else:
+        segment = state.point.towards(direction.end)
+        point = segment.point(search_segment(segment))
     found, smoothing = state.view.at(point)
     best = state.best.joined(found)
     gained = best.improves_on(state.best) or best.lower > state.best.lower or point.value < state.least
