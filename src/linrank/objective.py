@@ -241,7 +241,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Segment(Line):
-    """The objective on the way to `end`: no weight leaves the interval, and t = 1 is the end itself, to the last bit."""
+    """The objective on the way to `end`: no weight leaves the interval, and t = 1 is the end itself, bit by bit."""
 
     end: FloatArray
 

@@ -9,8 +9,8 @@ plane is below R as well, for every theta in [0, 1]:
 
     min f  >=  theta b - P*(-theta a).
 
-Where P grows without bound beside the plane, as the ridge does, theta = 1 is as good as any. Where P is an l1 norm
-alone, P*(-a) is infinite unless all |a_j| <= beta, and the best theta, a concave problem of one number, makes it finite.
+For the ridge theta = 1 will do. Where P is an l1 norm alone, P*(-a) is infinite unless all |a_j| <= beta: the best
+theta, a concave problem of one number, makes it finite.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ __all__ = ["ElasticNet", "Penalty", "Ridge"]
 #: The best theta is sought until what is left to gain is this part of the plane's height, or for so many trials.
 CLOSE, TRIALS = 1e-10, 60
 EPS = float(np.finfo(np.float64).eps)
+#: So that rounding leaves no weight other than 0 at the alpha that promises it.
+ROUNDED_UP = 1e-12
 
 
 class Penalty(Protocol):
@@ -50,7 +52,7 @@ class Penalty(Protocol):
         """A (sub)gradient of P."""
 
     def steepest(self, w: FloatArray, g: FloatArray) -> FloatArray:
-        """g + p, p the subgradient of P at w for which that is shortest: 0 where f with that slope of R is least."""
+        """The shortest of all g + p, p a subgradient of P at w: with g that of R, 0 at a minimum of f."""
 
     def slope(self, w: FloatArray, d: FloatArray) -> float:
         """How P rises at w for one who has come there along d."""
@@ -82,12 +84,6 @@ class Penalty(Protocol):
 
     def free(self, w: FloatArray) -> NDArray[np.bool_]:
         """Which weights are neither at a kink nor at a bound: at the minimum, those that the data determine."""
-
-    def of(self, columns: IntArray) -> Penalty:
-        """The penalty of some of the weights."""
-
-    def piece(self, w: FloatArray, towards: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The ends, for each weight, of the interval around it on which P is smooth; from a kink, that in a direction."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +129,7 @@ class Ridge:
         return (math.sqrt(float(r @ r)) + error) ** 2 / (2.0 * self.alpha)
 
     def bound(self, a: FloatArray, b: float) -> float:
-        """b - |a|^2 / (2 alpha), by theta = 1."""
+        """By theta = 1: b - |a|^2 / (2 alpha)."""
         return b - self.conjugate(a)
 
     def floor(self, w: FloatArray, value: float, error: float) -> float:
@@ -151,14 +147,6 @@ class Ridge:
     def free(self, w: FloatArray) -> NDArray[np.bool_]:
         """All."""
         return np.ones(w.size, dtype=bool)
-
-    def of(self, columns: IntArray) -> Ridge:
-        """The same."""
-        return self
-
-    def piece(self, w: FloatArray, towards: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """All numbers."""
-        return np.full(w.size, -np.inf), np.full(w.size, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,12 +173,12 @@ class ElasticNet:
 
     @property
     def curvature(self) -> float:
-        """alpha (1 - l1_ratio)."""
+        """That is alpha (1 - l1_ratio)."""
         return self.alpha * (1.0 - self.l1_ratio)
 
     @property
     def beta(self) -> float:
-        """alpha l1_ratio: what a weight costs by its size."""
+        """What a weight costs by its size: alpha l1_ratio."""
         return self.alpha * self.l1_ratio
 
     def value(self, w: FloatArray) -> float:
@@ -307,7 +295,7 @@ class ElasticNet:
         return inside & (w != 0.0) if self.beta > 0.0 else inside
 
     def piece(self, w: FloatArray, towards: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The bounds, and with an l1 part, 0."""
+        """The ends, for each weight, of the interval around it on which P is smooth; from a kink, that on one side."""
         lower, upper = np.broadcast_to(self.lower, w.shape), np.broadcast_to(self.upper, w.shape)
         if self.beta == 0.0:
             return lower, upper
@@ -316,13 +304,17 @@ class ElasticNet:
 
     def of(self, columns: IntArray) -> ElasticNet:
         """The penalty of some of the weights."""
-        lower, upper = (bound[columns] if np.ndim(bound) else bound for bound in (self.lower, self.upper))
+        lower, upper = (
+            bound[columns] if isinstance(bound, np.ndarray) else bound for bound in (self.lower, self.upper)
+        )
         return replace(self, lower=lower, upper=upper)
 
     def strongest(self, g: FloatArray) -> float:
-        """The alpha from which on no weight leaves 0, g the gradient of the mean loss there: a bound may forbid it to.
+        """The alpha from which on no weight leaves 0, g the gradient of the mean loss there.
 
-        NaN without an l1 part; 0 where no weight may go anywhere.
+        Only weights that may be 0 count, and directions that their bounds permit: 0 where there are none of these.
         """
-        permitted = np.where(g < 0.0, np.greater(self.upper, 0.0), np.less(self.lower, 0.0))
-        return float(np.max(np.abs(g[permitted]), initial=0.0)) / self.l1_ratio if self.l1_ratio > 0.0 else math.nan
+        up = np.less_equal(self.lower, 0.0) & np.greater(self.upper, 0.0)
+        down = np.less(self.lower, 0.0) & np.greater_equal(self.upper, 0.0)
+        steepest = float(np.max(np.abs(g[np.where(g < 0.0, up, down)]), initial=0.0))
+        return (1.0 + ROUNDED_UP) * steepest / self.l1_ratio if self.l1_ratio > 0.0 else math.inf

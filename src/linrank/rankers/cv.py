@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ConvergenceWarning
@@ -29,19 +30,21 @@ class LinearRankerCV(LinearPredictor):
     ----------
     alphas : int or array, default=20
         The alphas to try, or how many: from a thousand times what alpha="auto" would be to a thousandth of it, and more
-        where the best is the first or the last of them.
+        where the best is the first or the last of them. With an l1 part, from the alpha at which all weights are 0 to a
+        thousandth of that, and more where the best is the last.
     cv : int, splitter or iterable of (train rows, test rows), default=5
         Folds by query; a splitter gets the queries as groups.
     metric : str or callable, default="pairwise_accuracy"
         What to choose alpha by: a name as in `linrank.metrics.parse` ("ndcg@10", "map"; errors are minimised), or a
         callable, to be maximised, that gets (y, scores, query numbers) of the test rows.
     one_standard_error : bool, default=False
-        Take the strongest alpha whose mean score is within one standard error of the best.
+        Take the strongest alpha whose mean score is within one standard error of the best; with an l1 part, the one
+        that leaves the fewest features.
     loss : str or Loss, default="squared_hinge"
         As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
     solver : str or Solver, default="auto"
         The same.
-    preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
+    preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing, l1_ratio, monotonic_cst, bounds
         As in LinearRanker. `n_jobs` folds run at once; `verbose` shows their progress as well. Means that replace NaN
         are those of all rows, in every fold.
 
@@ -51,10 +54,15 @@ class LinearRankerCV(LinearPredictor):
         The alpha chosen.
     cv_results_ : dict
         "alpha", "mean_score", "standard_error", "scores" (alphas by folds), "n_iter" (alphas by folds), and
-        "default_alpha", what alpha="auto" would have been.
+        "default_alpha", what alpha="auto" would have been; with an l1 part or bounds also "n_features", how many
+        weights are not 0 in the fit to all data.
+    coef_path_ : (alphas, d)
+        The weights of the fits to all data at each alpha of `cv_results_`: with an l1 part or bounds alone.
     coef_, scale_, objective_, gap_, n_iter_, n_pairs_, history_, status_
         Of the ranker fitted to all data with that alpha.
     """
+
+    _names: Sequence[str] | None = None  # of features, where X does not tell them
 
     def __init__(
         self,
@@ -73,6 +81,9 @@ class LinearRankerCV(LinearPredictor):
         n_jobs: int | None = None,
         verbose: int = 0,
         missing: str = "error",
+        l1_ratio: float = 0.0,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        bounds: Any = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -88,6 +99,9 @@ class LinearRankerCV(LinearPredictor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.missing = missing
+        self.l1_ratio = l1_ratio
+        self.monotonic_cst = monotonic_cst
+        self.bounds = bounds
 
     def fit(
         self,
@@ -102,15 +116,24 @@ class LinearRankerCV(LinearPredictor):
         """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
-        search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
         data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
+        named = feature_names(X)
+        training = training.over(data.n_features, named.get("feature_names_in_", self._names))
+        search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
         judge.check(data)
         path = search.over(data, with_pairs(make_folds(self.cv, data), data))
         if not path.converged:
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        trained = replace(training, alpha=search.chosen(path, self.one_standard_error)).fit(data)
-        more = {**feature_names(X), "fill_": fill, "cv_results_": path.results}
+        more = {**named, "fill_": fill, "cv_results_": path.results}
+        if training.limits.kinks:
+            whole = search.whole(data, path.alphas)
+            coef = np.array([fit.attributes()["coef_"] for fit in whole])
+            n_features = np.count_nonzero(coef, axis=1)
+            more |= {"coef_path_": coef, "cv_results_": {**path.results, "n_features": n_features}}
+            trained = whole[search.place(path, self.one_standard_error, n_features)]
+        else:
+            trained = replace(training, alpha=search.chosen(path, self.one_standard_error)).fit(data)
         self._adopt(data, {**trained.attributes(), **more})
         trained.warn(stacklevel=2)
         return self

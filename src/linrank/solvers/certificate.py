@@ -3,7 +3,8 @@
 For any w with a (sub)gradient g of the mean loss R there, R lies above its tangent, and above 0, as no loss is
 negative; so above theta times the tangent for every theta in [0, 1]:
 
-    min f  >=  theta (R(w) - g.w) - P*(-theta g),   f(w) - min f  <=  (1 - theta) R(w) + P(w) + P*(-theta g) + theta g.w :
+    min f         >=  theta (R(w) - g.w) - P*(-theta g),
+    f(w) - min f  <=  (1 - theta) R(w) + P(w) + P*(-theta g) + theta g.w :
 
 one formula for every loss and penalty (`Penalty.gap`, which knows the best theta); for the ridge it is
 |grad f(w)|^2 / (2 alpha), by theta = 1. What rounding and approximate sums may have done is added.

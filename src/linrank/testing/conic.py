@@ -47,7 +47,10 @@ class PenalisedObjective(NaiveObjective):
         """Where w = p - n: bounds of p and n together are those of w."""
         d, beta = self.D.shape[1], float(self.beta)
         most, least = np.maximum(self.upper, 0.0), np.maximum(-self.lower, 0.0)
-        ends = [*zip(np.maximum(self.lower, 0.0), most, strict=True), *zip(np.maximum(-self.upper, 0.0), least, strict=True)]
+        ends = [
+            *zip(np.maximum(self.lower, 0.0), most, strict=True),
+            *zip(np.maximum(-self.upper, 0.0), least, strict=True),
+        ]
 
         def both(x: FloatArray) -> tuple[float, FloatArray]:
             w = x[:d] - x[d:]
@@ -90,7 +93,7 @@ class PenalisedObjective(NaiveObjective):
                 out[:, at[name] : at[name] + block.shape[1]] = block
             return out.tocsc()
 
-        I, E, q = sp.eye_array(d), sp.eye_array(n), np.zeros(width)
+        J, E, q = sp.eye_array(d), sp.eye_array(n), np.zeros(width)
         q[d : 2 * d] = float(self.beta)
         diagonal = np.zeros(width)
         diagonal[:d] = float(self.alpha)
@@ -99,8 +102,8 @@ class PenalisedObjective(NaiveObjective):
         else:
             q[2 * d : 2 * d + n] = c
         low, high = np.isfinite(self.lower), np.isfinite(self.upper)
-        blocks = [(part(w=I, a=-I), np.zeros(d)), (part(w=-I, a=-I), np.zeros(d))]
-        blocks += [(part(w=-I.tocsr()[low]), -self.lower[low]), (part(w=I.tocsr()[high]), self.upper[high])]
+        blocks = [(part(w=J, a=-J), np.zeros(d)), (part(w=-J, a=-J), np.zeros(d))]
+        blocks += [(part(w=-J.tocsr()[low]), -self.lower[low]), (part(w=J.tocsr()[high]), self.upper[high])]
         blocks = [block for block in blocks if block[1].size]
         if not logistic:
             blocks += [(part(t=-E), np.zeros(n)), (part(w=-D, t=-E), -np.ones(n))]

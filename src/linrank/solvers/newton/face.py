@@ -23,7 +23,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..._typing import FloatArray, IntArray
 from ...objective import Point
-from ...penalties import Penalty
+from ...penalties import ElasticNet
 from . import directions
 from .directions import CurvatureMemory, Direction, Directions
 from .secants import Secant, corrected_matrix
@@ -98,7 +98,7 @@ class FaceDirections(Directions):
 
     def _by_products(self, point: Point, free: NDArray[np.bool_], damping: float) -> tuple[FloatArray, int, bool]:
         """The projected point by conjugate gradients, how many Hessian products it took, and whether they sufficed."""
-        s, penalty, w = point.gradient, point.objective.penalty, point.w
+        s, penalty, w = point.gradient, _penalty(point), point.w
         exact = not self.float32
         product = lambda v: np.where(free, point.hessian_product(v, exact) + damping * v, 0.0)  # noqa: E731
         d, n, solved, first = _conjugate_gradients(product, -s, self.max_products)
@@ -112,13 +112,20 @@ class FaceDirections(Directions):
         return end, n, solved
 
 
+def _penalty(point: Point) -> ElasticNet:
+    """The penalty of a point, which is the one with pieces."""
+    penalty = point.objective.penalty
+    assert isinstance(penalty, ElasticNet)
+    return penalty
+
+
 def _by_model(point: Point, memory: CurvatureMemory, damping: float) -> FloatArray | None:
     """Where the model is least by the Hessian that is known, corrected by the steps since.
 
     Without the corrections where their rounding takes the descent away; None where nothing brings it back.
     """
     assert memory.H is not None
-    penalty, w, g, value = point.objective.penalty, point.w, point.risk_gradient, point.value
+    penalty, w, g, value = _penalty(point), point.w, point.risk_gradient, point.value
     at = np.arange(w.size) if memory.columns is None else memory.columns
     for told in (memory.secants, ()):
         B = corrected_matrix(memory.H, tuple(Secant(s[at], y[at]) for s, y in told), penalty.curvature)
@@ -165,7 +172,7 @@ def _conjugate_gradients(
     return x, most, False, first
 
 
-def first_kink(penalty: Penalty, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
+def first_kink(penalty: ElasticNet, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
     """The step d from w as far as the first kink or bound."""
     lower, upper = penalty.piece(w, -s)
     room = np.where(d > 0.0, upper - w, w - lower)
@@ -176,14 +183,14 @@ def first_kink(penalty: Penalty, w: FloatArray, s: FloatArray, d: FloatArray) ->
     return np.where(hit, np.where(d > 0.0, upper, lower), end) if t < 1.0 else end
 
 
-def projected(penalty: Penalty, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
+def projected(penalty: ElasticNet, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
     """The end of the step d from w, whose steepest subgradient is s, on the piece where P is smooth."""
     lower, upper = penalty.piece(w, -s)
     return np.clip(w + d, lower, upper) + 0.0  # not -0
 
 
 def minimise_model(
-    H: FloatArray, penalty: Penalty, w: FloatArray, g: FloatArray, value: float, damping: float = 0.0
+    H: FloatArray, penalty: ElasticNet, w: FloatArray, g: FloatArray, value: float, damping: float = 0.0
 ) -> FloatArray:
     """About where g.(x - w) + (x - w) H (x - w)/2 + P(x) is least: Newton steps on faces, from w on.
 

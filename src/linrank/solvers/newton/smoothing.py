@@ -5,8 +5,9 @@ dual, so
 
     theta mean(a) - P*(-theta X^T g)   <=   minimum of the hinge objective,     g the Huberised hinge's gradient,
 
-for every theta in [0, 1], and a = -phi', whose mean comes with the smooth loss, as does the mean hinge: bounds without listing pairs, and without
-another evaluation. Their distance is |grad f_mu|^2 / (2 alpha) + mu mean(a (1 - a)).
+for every theta in [0, 1], and a = -phi', whose mean comes with the smooth loss, as does the mean hinge: bounds without
+listing pairs, and without another evaluation. For the ridge, and theta = 1, their distance is
+|grad f_mu|^2 / (2 alpha) + mu mean(a (1 - a)).
 """
 
 from __future__ import annotations
