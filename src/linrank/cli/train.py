@@ -161,6 +161,7 @@ def train(
     \b
       linrank train train.txt -o model.json --valid vali.txt
       linrank train train.csv -o model.json --loss hinge --missing mean
+      linrank train shop.csv -o model.json --monotonic price=-1 --l1-ratio 0.9
       linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
       linrank train train.txt -o model.json --method treersvm --lambda 0.1

@@ -48,18 +48,20 @@ def tune(
 ) -> None:
     """Choose alpha by cross-validation over queries, and train with it.
 
-    Prints the path of alphas with the mean score of the folds and its standard error.
+    Prints the path of alphas with the mean score of the folds and its standard error; with --l1-ratio, also how many
+    features each leaves.
 
     \b
       linrank tune train.txt -o model.json
       linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --json
+      linrank tune train.txt --l1-ratio 0.9 --one-standard-error -o small.json
       linrank tune train.txt --solver sgd --rule pegasos,romma --C 1,0.1
     """  # fmt: skip
     from ..rankers.cv import LinearRankerCV
     from . import _report
     from ._files import check_early
-    from ._parameters import exact_parameters, refuse
-    from ._trainer import read_training_data, write_model
+    from ._parameters import exact_parameters, names_of, refuse
+    from ._trainer import ONLY_EXACT, read_training_data, write_model
 
     check_early(output, data, as_json=as_json)
     parameters = exact_parameters(exact)
@@ -67,7 +69,7 @@ def tune(
     if exact.solver != "sgd":
         refuse(of_sgd, tuple(of_sgd), "is for stochastic descent: add --solver sgd.")
     else:
-        refuse(parameters, ("tol", "max_iter"), "is for the exact solvers: leave it out, or choose another --solver.")
+        refuse(parameters, ONLY_EXACT, "is for the exact solvers: leave it out, or choose another --solver.")
         if one_standard_error:
             raise click.UsageError("--one-standard-error is for the exact solvers: leave it out.")
     rows = read_training_data(data, reading, parameters)
@@ -89,6 +91,7 @@ def tune(
         verbose=verbosity.level(),
         **parameters,
     )
+    ranker._names = names_of(rows, reading)
     ranker.fit(rows.X, rows.y, rows.qid, sample_weight=rows.sample_weight)
     if output is not None:
         write_model(ranker, rows.feature_names, output)
@@ -96,7 +99,8 @@ def tune(
     if not as_json:
         _show_path(_report.console(err=output == "-"), ranker, metric)
     else:
-        path = {name: found[name] for name in ("alpha", "mean_score", "standard_error", "scores", "n_iter")}
+        listed = ("alpha", "mean_score", "standard_error", "scores", "n_iter", "n_features")
+        path = {name: found[name] for name in listed if name in found}
         chosen = {"chosen": ranker.alpha_, "default": found["default_alpha"]}
         _report.print_json({"data": data, "metric": metric, **chosen, "path": path, "model": output})
 
@@ -133,6 +137,7 @@ def _show_path(out: Any, ranker: Any, metric: str) -> None:
     from . import _report
 
     found = ranker.cv_results_
+    left = found.get("n_features")
     mean, error = found["mean_score"], found["standard_error"]
     low, high = np.nanmin(mean), np.nanmax(mean)
     share = np.ones(mean.size) if high <= low else (mean - low) / (high - low)
@@ -141,6 +146,7 @@ def _show_path(out: Any, ranker: Any, metric: str) -> None:
         chosen = alpha == ranker.alpha_
         drawn = _report.bar(out, (1 + 23 * share[k]) / 24, "green" if chosen else "cyan")
         mark = "<- chosen" if chosen else ""
-        rows.append((f"{alpha:.3g}", _report.decimals(mean[k]), f"{error[k]:.4f}", drawn, mark))
-    _report.show_table(out, ("alpha", metric, "error", "", ""), rows)
+        features = () if left is None else (f"{left[k]:,}",)
+        rows.append((f"{alpha:.3g}", _report.decimals(mean[k]), f"{error[k]:.4f}", *features, drawn, mark))
+    _report.show_table(out, ("alpha", metric, "error", *(() if left is None else ("features",)), "", ""), rows)
     out.print(f"the default, alpha=auto, would have been {found['default_alpha']:.3g}")

@@ -204,6 +204,28 @@ def _place(what: str, name: Any, names: list[str] | None) -> int:
     return names.index(str(name))
 
 
+def described(signs: Any, bounds: Any, weights: FloatArray, names: list[str], most: int = 8) -> str:
+    """Signs and bounds in words, feature by feature, and how many weights stand on one."""
+    limits = Asked(0.0, signs, bounds).over(weights.size, names)
+    if limits.lower is None or limits.upper is None:
+        return "none"
+    lower, upper = limits.lower, limits.upper
+    reached = int(np.count_nonzero((weights == lower) | (weights == upper)))
+    bounded = np.flatnonzero((lower > -np.inf) | (upper < np.inf))
+    if np.all(lower == lower[0]) and np.all(upper == upper[0]) and bounded.size > 1:
+        words = ["all weights " + _interval(lower[0], upper[0])]
+    else:
+        words = [f"{names[j]} {_interval(lower[j], upper[j])}" for j in bounded[:most]]
+        words += [f"{bounded.size - most:,} more"] if bounded.size > most else []
+    return f"{'; '.join(words)} ({reached:,} on a bound)"
+
+
+def _interval(lower: float, upper: float) -> str:
+    if lower == -np.inf:
+        return f"at most {upper:g}"
+    return f"at least {lower:g}" if upper == np.inf else f"from {lower:g} to {upper:g}"
+
+
 def _listed(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 

@@ -20,6 +20,25 @@ from .naive import Pairs
 from .optimum import NaiveObjective, Optimum
 
 
+def random_penalty(rng: np.random.Generator, d: int) -> ElasticNet:
+    """An l1 part, bounds, both, an l1 part alone, bounds that exclude 0, or the same ones for every weight."""
+    alpha, l1_ratio, kind = 10.0 ** rng.uniform(-3, 1), rng.uniform(0.05, 0.95), rng.integers(7)
+    lower = np.where(rng.random(d) < 0.5, -rng.uniform(0, 1, d) * (rng.random(d) < 0.6), -np.inf)
+    upper = np.where(rng.random(d) < 0.5, rng.uniform(0, 1, d) * (rng.random(d) < 0.6), np.inf)
+    apart = rng.uniform(-1, 1, d)
+    width = rng.uniform(0, 1, d) * (rng.random(d) < 0.9)
+    kinds = (
+        ElasticNet(alpha, l1_ratio),
+        ElasticNet(alpha, 0.0, lower, upper),
+        ElasticNet(alpha, l1_ratio, lower, upper),
+        ElasticNet(alpha, 1.0),
+        ElasticNet(alpha, 1.0, lower, upper),
+        ElasticNet(alpha, l1_ratio * rng.integers(2), apart, apart + width),
+        ElasticNet(alpha, l1_ratio * rng.integers(2), 0.05, 0.5),
+    )
+    return kinds[kind]
+
+
 class PenalisedObjective(NaiveObjective):
     """P(w) + the mean of c phi(D w), P an elastic net with bounds."""
 
@@ -69,7 +88,7 @@ class PenalisedObjective(NaiveObjective):
         programme = self._programme()
         settings = clarabel.DefaultSettings()
         settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
         found = clarabel.DefaultSolver(*programme, settings).solve()
         return np.array(found.x)[: self.D.shape[1]], float(found.obj_val_dual)
 
