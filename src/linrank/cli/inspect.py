@@ -111,7 +111,9 @@ def _penalty(model: Any, names: list[str]) -> list[tuple[str, str]]:
     signs, bounds = (model.parameters.get(name) for name in ("monotonic_cst", "bounds"))
     found = []
     if ratio > 0.0:
-        found.append(("l1 ratio", f"{ratio:g}: {np.count_nonzero(weights):,} of {weights.size:,} features have a weight"))
+        found.append(
+            ("l1 ratio", f"{ratio:g}: {np.count_nonzero(weights):,} of {weights.size:,} features have a weight")
+        )
     if signs is not None or bounds is not None:
         found.append(("bounds", described(signs, bounds, weights, names)))
     return found
