@@ -13,7 +13,6 @@ step on the face is found by conjugate gradients.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from ..._typing import FloatArray, IntArray
 from ...objective import Point
 from ...penalties import ElasticNet
 from . import directions
+from .conjugate_gradients import conjugate_gradients
 from .directions import CurvatureMemory, Direction, Directions
 from .secants import Secant, corrected_matrix
 
@@ -40,6 +40,8 @@ class Tuning:
     damping: float = 1e-10
     #: Most weights whose Hessian is made of products.
     widest: int = 1000
+    #: It is renewed after so many times the steps that it costs in products.
+    renewal: float = 1.0
 
 
 TUNING = Tuning()
@@ -80,11 +82,14 @@ class FaceDirections(Directions):
             if old or self.hessian == "exact":
                 return CurvatureMemory(point.risk_hessian())
             return memory if known else replace(memory, H=None, columns=None)
-        if memory.columns is not None and np.all(np.isin(F, memory.columns)) and memory.steps < renewal * F.size:
+        before = np.empty(0, dtype=np.int64) if memory.columns is None else memory.columns
+        if memory.H is not None and np.all(np.isin(F, before)) and memory.steps < TUNING.renewal * F.size:
             return memory
-        if F.size > TUNING.widest or memory.products < F.size:
-            return replace(memory, H=None, columns=None)
-        return CurvatureMemory(self._part(point, F), columns=F)
+        both = np.union1d(F, before)
+        wanted = both if both.size <= 2 * F.size else F  # weights that were free may be so again
+        if wanted.size > TUNING.widest or memory.products < wanted.size:
+            return replace(memory, H=None)
+        return CurvatureMemory(self._part(point, wanted), columns=wanted)
 
     def _part(self, point: Point, F: IntArray) -> FloatArray:
         """The Hessian of the mean loss in some weights, a product a column."""
@@ -99,17 +104,24 @@ class FaceDirections(Directions):
     def _by_products(self, point: Point, free: NDArray[np.bool_], damping: float) -> tuple[FloatArray, int, bool]:
         """The projected point by conjugate gradients, how many Hessian products it took, and whether they sufficed."""
         s, penalty, w = point.gradient, _penalty(point), point.w
-        exact = not self.float32
-        product = lambda v: np.where(free, point.hessian_product(v, exact) + damping * v, 0.0)  # noqa: E731
-        d, n, solved, first = _conjugate_gradients(product, -s, self.max_products)
+        exact, diagonal = not self.float32, directions._diagonal(point.objective) + damping
+        goal = directions.TUNING.forcing**2 * float(s @ s)
+        goal = max(goal, 2.0 * penalty.curvature * directions.TUNING.enough * self.target)
+        d, n, good = conjugate_gradients(
+            lambda p: np.where(free, point.hessian_product(p, exact) + damping * p, 0.0),
+            -s,
+            diagonal,
+            lambda r: float(r @ r) <= goal,
+            int(min(self.max_products, 10 * w.size + 100)),
+        )
         promise, lose = -float(s @ d), MOST_LOST * max(point.value, TINY)
         if np.any(s) and not 0.0 < promise <= lose:  # next to no curvature: as far as the objective can fall
             d, promise = (d, promise) if promise > 0.0 else (-s, float(s @ s))
             d = d * (lose / promise)
         end = projected(penalty, w, s, d)
-        if not float(s @ (end - w)) < 0.0:  # the projection took the descent away: that of the gradient never does
-            end = projected(penalty, w, s, -first * s)
-        return end, n, solved
+        if not float(s @ (end - w)) < 0.0:  # the projection took the descent away: one weight by weight does not
+            end = projected(penalty, w, s, -s / diagonal)
+        return end, n, good
 
 
 def _penalty(point: Point) -> ElasticNet:
@@ -148,28 +160,6 @@ def _damping(memory: CurvatureMemory, point: Point) -> float:
     if t > 0.3:
         return memory.damping
     return max(4.0 * memory.damping, 0.01 * float(s @ y) / ss)
-
-
-def _conjugate_gradients(
-    product: Callable[[FloatArray], FloatArray], r: FloatArray, limit: float
-) -> tuple[FloatArray, int, bool, float]:
-    """An approximate solution of H x = r, its products, whether they sufficed, and the first step along r."""
-    x, p, rr = np.zeros_like(r), r, float(r @ r)
-    goal, first = directions.TUNING.forcing**2 * rr, 1.0
-    most = int(min(limit, 10 * r.size + 100))
-    for n in range(1, most + 1):
-        Hp = product(p)
-        curvature = float(p @ Hp)
-        if not curvature > 0.0:
-            return x, n, False, first
-        step = rr / curvature
-        first = step if n == 1 else first
-        x, r = x + step * p, r - step * Hp
-        rr, before = float(r @ r), rr
-        if rr <= goal:
-            return x, n, True, first
-        p = r + (rr / before) * p
-    return x, most, False, first
 
 
 def first_kink(penalty: ElasticNet, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
