@@ -187,7 +187,9 @@ def minimise_model(
     Each of them lowers the model, so that f, which is `value` at w, falls from there towards x. Two ends of a step are
     compared: the projected one, at which many weights may come to rest, and that at the first kink.
     """
-    model = Model(H, penalty.curvature + damping, value)
+    if damping:
+        H = H + damping * np.eye(len(H))
+    model = Model(H, penalty.curvature, value)
     x, r, goal = w, g, math.inf
     for _ in range(TUNING.most):
         s = penalty.steepest(x, r)
