@@ -280,8 +280,8 @@ exact_options = gathered(
     click.option("--tol", type=float, help="Certified gap to reach, relative.  [default: 0.001]"),
     click.option("--max-iter", type=int, help="Most iterations.  [default: 1000]"),
     click.option("--missing", type=click.Choice(MISSING), help="What NaN means.  [default: error]"),
-    click.option("--l1-ratio", type=float, help="Share of the l1 norm in the penalty, 0 to 1: above 0, features that are "
-                 "not needed get a weight of 0.  [default: 0]"),
+    click.option("--l1-ratio", type=float, help="Share of the l1 norm in the penalty, 0 to 1: above 0, features that "
+                 "are not needed get a weight of 0.  [default: 0]"),
     click.option("--monotonic", "monotonic_cst", multiple=True, callback=_signs, metavar="NAME=SIGN",
                  help="Sign of a weight: price=-1 is not positive, price=1 not negative; may be repeated. Features "
                  "without names go by their number."),

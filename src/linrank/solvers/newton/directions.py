@@ -55,7 +55,7 @@ class CurvatureMemory:
     steps: int = 0  # taken with the factor
     last: tuple[FloatArray, FloatArray] | None = None  # w and the mean loss's gradient at the last point
     columns: IntArray | None = None  # whose part of the Hessian H is; None: of all
-    damping: float = 0.0  # of steps on faces
+    damping: float = 0.0  # of steps on faces, in variances of the columns
     reach: float = 0.0  # how long the last of them would have been
 
     def elsewhere(self) -> CurvatureMemory:

@@ -36,8 +36,13 @@ class Tuning:
     #: The model's slope at which its minimisation ends, relative to that at the start, and most of its steps.
     near: float = 1e-3
     most: int = 50
-    #: What is added to a singular submatrix's diagonal, relative to its largest entry, at first.
-    damping: float = 1e-10
+    #: Damping grows by a factor where less of a step was made than `cut`, and falls by another where more than `full`.
+    more: float = 4.0
+    less: float = 0.25
+    cut: float = 0.3
+    full: float = 0.9
+    #: What it is at first, relative to the curvature along the step.
+    share: float = 0.01
     #: Most weights whose Hessian is made of products.
     widest: int = 1000
     #: It is renewed after so many times the steps that it costs in products.
@@ -56,7 +61,8 @@ class FaceDirections(Directions):
 
     def next(self, point: Point, memory: CurvatureMemory, sample: bool = False) -> tuple[Direction, CurvatureMemory]:
         """A point towards which the objective falls."""
-        w, damping = point.w, _damping(memory, point)
+        w, factor = point.w, _damping(memory, point)
+        damping = factor * directions._diagonal(point.objective) if factor > 0.0 else None
         free = point.objective.penalty.free(w) | (point.gradient != 0.0)
         memory = self._bought(point, memory, np.flatnonzero(free), sample).noted(point, directions.TUNING.memory)
         end = None if memory.H is None else _by_model(point, memory, damping)
@@ -66,7 +72,7 @@ class FaceDirections(Directions):
             end, n, solved = self._by_products(point, free, damping)
             direction = Direction(end - w, not solved and n >= self.max_products, end)
             memory = replace(memory, products=memory.products + n)
-        return direction, replace(memory, damping=damping, reach=float(np.linalg.norm(end - w)))
+        return direction, replace(memory, damping=factor, reach=float(np.linalg.norm(end - w)))
 
     def _bought(self, point: Point, memory: CurvatureMemory, F: IntArray, sample: bool) -> CurvatureMemory:
         """With a Hessian where one is known, or has been paid for by products; without one that is of other columns.
@@ -101,14 +107,17 @@ class FaceDirections(Directions):
         H[np.diag_indices_from(H)] -= point.objective.penalty.curvature
         return 0.5 * (H + H.T)
 
-    def _by_products(self, point: Point, free: NDArray[np.bool_], damping: float) -> tuple[FloatArray, int, bool]:
+    def _by_products(
+        self, point: Point, free: NDArray[np.bool_], damping: FloatArray | None
+    ) -> tuple[FloatArray, int, bool]:
         """The projected point by conjugate gradients, how many Hessian products it took, and whether they sufficed."""
         s, penalty, w = point.gradient, _penalty(point), point.w
-        exact, diagonal = not self.float32, directions._diagonal(point.objective) + damping
+        exact, diagonal, more = not self.float32, directions._diagonal(point.objective), damping
+        diagonal = diagonal if more is None else diagonal + more
         goal = directions.TUNING.forcing**2 * float(s @ s)
         goal = max(goal, 2.0 * penalty.curvature * directions.TUNING.enough * self.target)
         d, n, good = conjugate_gradients(
-            lambda p: np.where(free, point.hessian_product(p, exact) + damping * p, 0.0),
+            lambda p: np.where(free, point.hessian_product(p, exact) + (0.0 if more is None else more * p), 0.0),
             -s,
             diagonal,
             lambda r: float(r @ r) <= goal,
@@ -131,7 +140,7 @@ def _penalty(point: Point) -> ElasticNet:
     return penalty
 
 
-def _by_model(point: Point, memory: CurvatureMemory, damping: float) -> FloatArray | None:
+def _by_model(point: Point, memory: CurvatureMemory, damping: FloatArray | None) -> FloatArray | None:
     """Where the model is least by the Hessian that is known, corrected by the steps since.
 
     Without the corrections where their rounding takes the descent away; None where nothing brings it back.
@@ -141,25 +150,29 @@ def _by_model(point: Point, memory: CurvatureMemory, damping: float) -> FloatArr
     at = np.arange(w.size) if memory.columns is None else memory.columns
     for told in (memory.secants, ()):
         B = corrected_matrix(memory.H, tuple(Secant(s[at], y[at]) for s, y in told), penalty.curvature)
+        B = B if damping is None else B + np.diag(damping[at])
         end = w.copy()
-        end[at] = minimise_model(B, penalty.of(at), w[at], g[at], value, damping)
+        end[at] = minimise_model(B, penalty.of(at), w[at], g[at], value)
         if float(g @ (end - w)) < penalty.slope(w, w - end):
             return end
     return None
 
 
 def _damping(memory: CurvatureMemory, point: Point) -> float:
-    """More where the last step had to be cut, less where it was made in full."""
+    """What of the columns' variances is added to the Hessian: more where the last step had to be cut, else less.
+
+    Losses that are quadratic piece by piece have directions without any curvature up to the next piece, and an l1 norm
+    adds none.
+    """
     if memory.last is None or not memory.reach > 0.0:
         return memory.damping
-    s = point.w - memory.last[0]
-    y = point.risk_gradient - memory.last[1]
-    t, ss = float(np.linalg.norm(s)) / memory.reach, float(s @ s)
-    if t > 0.9 or not ss > 0.0:
-        return 0.25 * memory.damping
-    if t > 0.3:
+    s, y = point.w - memory.last[0], point.risk_gradient - memory.last[1]
+    t, size = float(np.linalg.norm(s)) / memory.reach, float(s @ (directions._diagonal(point.objective) * s))
+    if t > TUNING.full or not size > 0.0:
+        return TUNING.less * memory.damping
+    if t > TUNING.cut:
         return memory.damping
-    return max(4.0 * memory.damping, 0.01 * float(s @ y) / ss)
+    return max(TUNING.more * memory.damping, TUNING.share * float(s @ y) / size)
 
 
 def first_kink(penalty: ElasticNet, w: FloatArray, s: FloatArray, d: FloatArray) -> FloatArray:
@@ -179,16 +192,12 @@ def projected(penalty: ElasticNet, w: FloatArray, s: FloatArray, d: FloatArray) 
     return np.clip(w + d, lower, upper) + 0.0  # not -0
 
 
-def minimise_model(
-    H: FloatArray, penalty: ElasticNet, w: FloatArray, g: FloatArray, value: float, damping: float = 0.0
-) -> FloatArray:
+def minimise_model(H: FloatArray, penalty: ElasticNet, w: FloatArray, g: FloatArray, value: float) -> FloatArray:
     """About where g.(x - w) + (x - w) H (x - w)/2 + P(x) is least: Newton steps on faces, from w on.
 
     Each of them lowers the model, so that f, which is `value` at w, falls from there towards x. Two ends of a step are
     compared: the projected one, at which many weights may come to rest, and that at the first kink.
     """
-    if damping:
-        H = H + damping * np.eye(len(H))
     model = Model(H, penalty.curvature, value)
     x, r, goal = w, g, math.inf
     for _ in range(TUNING.most):
@@ -204,7 +213,7 @@ def minimise_model(
         moves = [model.move(x, end, s, F) for end in ends]
         best = min(moves, key=lambda move: move.gain)
         if not best.gain < 0.0:  # the projection took the descent away: one that scales each weight by itself does not
-            d[F] = -s[F] / np.maximum(model.diagonal(F), TUNING.damping)
+            d[F] = -s[F] / np.maximum(model.diagonal(F), TINY)
             best = model.move(x, projected(penalty, x, s, d), s, F)
         if not best.gain < 0.0:
             break
