@@ -63,7 +63,7 @@ def test_the_steepest_subgradient_is_0_where_no_weight_gains():
         w, g = feasible(penalty, rng), rng.standard_normal(3)
         lower, upper = np.broadcast_to(penalty.lower, 3), np.broadcast_to(penalty.upper, 3)
         for j, s in enumerate(penalty.steepest(w, g)):
-            f = lambda x, j=j: g[j] * x + one(penalty, x)  # noqa: E731
+            f = lambda x, slope=g[j], p=penalty: slope * x + one(p, x)  # noqa: E731
             right = (f(w[j] + h) - f(w[j])) / h if w[j] + h <= upper[j] else np.inf
             left = (f(w[j]) - f(w[j] - h)) / h if w[j] - h >= lower[j] else -np.inf
             expected = right if right < -1e-5 else left if left > 1e-5 else 0.0
