@@ -441,6 +441,7 @@ def test_rules_of_papers_for_the_exact_solvers(run, files):
     [
         ("--solver sgd --device cuda", "for the exact solvers", 2),
         ("--method treersvm --lambda 1 --device cuda", "leave one of them out", 2),
+        ("--method pswxranksvm --device mars", "mars", 1),
         ("--device mars", "mars", 1),
     ],
 )

@@ -23,7 +23,7 @@ from ..io._read import read_file
 from ..io._streams import name_of
 from ..io.formats import FORMATS, format_of
 from ..io.model import is_model as looks_like_a_model
-from ._options import Reading
+from ._options import Reading, Verbosity
 from ._terminal import echo, standard_output
 
 CHUNK_BYTES = 1 << 24  # of features in memory at a time
@@ -91,8 +91,16 @@ def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dat
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
+        verbose=_level(),
     )
     return read_file(path, reading.format, options)
+
+
+def _level() -> int:
+    """Whether reading shows its progress: on a terminal, unless --quiet was given, or with --verbose."""
+    context = click.get_current_context(silent=True)
+    given = {} if context is None else context.params
+    return Verbosity(bool(given.get("quiet")), bool(given.get("verbose"))).level()
 
 
 def _is_table(path: str, reading: Reading) -> bool:
@@ -125,10 +133,13 @@ def _option_of_query() -> str:
     return next((parameter.opts[0] for parameter in parameters if parameter.name == "query"), "--query")
 
 
-def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = True) -> Iterator[Dataset]:
+def read_chunks(
+    path: str, reading: Reading, like: Loaded, *, by_query: bool = True, shown: bool = True
+) -> Iterator[Dataset]:
     """A file in chunks, in bounded memory if it is SVMlight. A table is one chunk, and so is SVMlight with side files.
 
-    A warning of missing queries is given only if the command ranks or judges `by_query`.
+    A warning of missing queries is given only if the command ranks or judges `by_query`. Progress is `shown` unless the
+    command writes to the same terminal meanwhile.
     """
     if not by_query:
         _warned().add(path)
@@ -143,11 +154,13 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
         yield data
         _warn_of_no_queries(path, reading, _warned(), data)
         return
-    yield from stream(path, reading, like.n_features, missing)
+    yield from stream(path, reading, like.n_features, missing, shown=shown)
 
 
-def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:
-    """An SVMlight file in chunks."""
+def stream(
+    path: str, reading: Reading, n_features: int | None, missing: str = "error", *, shown: bool = False
+) -> Iterator[Dataset]:
+    """An SVMlight file in chunks; where its features are to be counted, that shows its progress in any case."""
     if _is_table(path, reading):
         raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
     if path != "-":
@@ -163,6 +176,7 @@ def stream(path: str, reading: Reading, n_features: int | None, missing: str = "
         missing=missing,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
+        verbose=2 * _level() if shown else _level(),
     )
     return _with_warning(path, reading, _warned(), chunks)  # _warned() now: a thread that reads has no click context
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,8 @@ def predict(model: str, data: str, output: str | None, rank: bool, tag: str, rea
     if rank and (not tag or one_word(tag) != tag):
         raise click.UsageError(f"--tag {tag!r} is a word of a line: it must be printable, without blanks.")
     loaded = Loaded.of(model)
-    chunks = read_chunks(data, reading, loaded, by_query=rank)
+    shown = output not in (None, "-") or not sys.stdout.isatty()  # scores on a terminal are progress enough
+    chunks = read_chunks(data, reading, loaded, by_query=rank, shown=shown)
     with writing(output) as out:
         for text in run_lines(loaded, chunks, data, tag) if rank else score_lines(loaded, chunks):
             out.write(text.encode())

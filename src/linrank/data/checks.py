@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..kernels.products import csr_is_sound, has_duplicates
-from .device import check_far, is_far
+from .device import as_array, check_far, is_far
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -68,6 +68,7 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already; on a device, as a tensor."""
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
+    X = as_array(X)
     from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
 
     finite = "allow-nan" if allow_nan else True

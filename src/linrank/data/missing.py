@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray
 from .checks import check_choice, check_features
-from .device import on_host
+from .device import fill_far, is_far
 
 MISSING = ("error", "zero", "mean")
 PIECE_ENTRIES = 1 << 20  # of X in a piece: no second matrix in memory
@@ -25,7 +25,8 @@ def learn_missing(X: Any, policy: str) -> tuple[Any, FloatArray | None]:
     check_choice("missing", policy, MISSING)
     if policy == "error":
         return X, None
-    X = on_host(X)  # what replaces NaN is found here
+    if is_far(X):
+        return fill_far(X, policy == "mean")
     X = check_features(X, allow_nan=True)
     fill = _means(X) if policy == "mean" else np.zeros(X.shape[1])
     return fill_missing(X, fill), fill

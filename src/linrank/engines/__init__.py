@@ -4,6 +4,7 @@ from ..data.parts import split_queries
 from .base import Columns, Engine, Evaluation, Facts, Scores
 from .local import LocalEngine
 from .open import open_engine
+from .place import Torch
 from .sum import SumEngine
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "LocalEngine",
     "Scores",
     "SumEngine",
+    "Torch",
     "open_engine",
     "split_queries",
 ]

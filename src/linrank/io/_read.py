@@ -33,6 +33,7 @@ def read(
     zero_based: bool = False,
     on_error: str = "raise",
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Dataset:
     """Read ranking data: SVMlight / LETOR or a table, by the file's ending or by `format`.
 
@@ -47,6 +48,8 @@ def read(
         Columns of a table, as in `from_frame`, which also says what happens where no query column is found.
     missing, dtype
         As in `read_svmlight`.
+    verbose : int, default=0
+        Above 0, reading that takes longer than a second shows its progress on standard error.
     n_features, dense, zero_based, on_error, n_jobs
         For SVMlight, as in `read_svmlight`. Beside such a file, ``<name>.query`` (or ``.group``) may hold the number of
         rows of each query, one per line, and ``<name>.weight`` the weight of each row, as for LightGBM.
@@ -57,7 +60,7 @@ def read(
         `description` says how the file was understood.
     """
     columns = Columns(label, query, id, weight, features, drop)
-    options = ReadOptions(columns, missing, dtype, n_features, dense, zero_based, on_error, n_jobs)
+    options = ReadOptions(columns, missing, dtype, n_features, dense, zero_based, on_error, n_jobs, verbose)
     return warn_of_no_queries(read_file(path, format, options))
 
 

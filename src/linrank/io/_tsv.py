@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from .._files import PathLike
 from ..data.dataset import Dataset
 from . import _csv
@@ -12,6 +14,11 @@ from ._streams import Source
 def read(source: Source, options: ReadOptions) -> Dataset:
     """As a file of CSV."""
     return _csv.read(source, options, separator="\t")
+
+
+def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
+    """As a file of CSV, part by part."""
+    return _csv.blocks(source, options, separator="\t")
 
 
 def write(path: PathLike, data: Dataset) -> None:

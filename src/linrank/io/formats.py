@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ class Format:
     name : str
         As in `read(format=...)`.
     home : str
-        The module of this package that holds its functions `read` and, unless it is only read, `write`.
+        The module of this package that holds its functions `read`, `blocks` and, unless it is only read, `write`.
     endings : tuple of str
         Of file names, in lower case.
     table : bool
@@ -43,6 +43,12 @@ class Format:
     def read(self) -> Callable[[Source, ReadOptions], Dataset]:
         """All of a file as ranking data."""
         found: Callable[[Source, ReadOptions], Dataset] = self._module().read
+        return found
+
+    @property
+    def blocks(self) -> Callable[[Source, ReadOptions], Iterator[Dataset]]:
+        """The rows of a file part by part, as they come: in order, some parts ahead, not cut at queries."""
+        found: Callable[[Source, ReadOptions], Iterator[Dataset]] = self._module().blocks
         return found
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
+from ..engines import Torch
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
 from .predictor import LinearPredictor
@@ -61,10 +62,10 @@ class LinearRanker(LinearPredictor):
     missing : {"error", "zero", "mean"}, default="error"
         What to do with NaN in X, when fitting and when predicting: refuse it, or put zero or the mean of the column's
         other values (of the rows fitted to) in its place.
-    device : {"cuda", "cuda:1", ..., "torch:cpu"}, list of them or None, default=None
+    device : {"cuda", "cuda:1", ..., "torch:cpu"}, `linrank.engines.Torch`, list of them or None, default=None
         Where to train: on a torch device (``pip install "linrank[torch]"``), or on several, each with a share of the
-        queries. None: where X lies, which is this process but for a tensor on a device. It plays no part in `predict`
-        and is not saved. docs/gpu.md says when it pays.
+        queries; `Torch("cuda", scores="float32")` compares scores in float32. None: where X lies, which is this process
+        but for a tensor on a device. It plays no part in `predict` and is not saved. docs/gpu.md says when it pays.
     l1_ratio : float, default=0.0
         Share of the l1 norm in the penalty, from 0 to 1 as in scikit-learn's elastic net:
         ``alpha (1 - l1_ratio)/2 |w|^2 + alpha l1_ratio |w|_1`` in scaled units. Above 0, weights of features that are
@@ -132,7 +133,7 @@ class LinearRanker(LinearPredictor):
         n_jobs: int | None = None,
         verbose: int = 0,
         missing: str = "error",
-        device: str | Sequence[str] | None = None,
+        device: str | Torch | Sequence[str | Torch] | None = None,
         l1_ratio: float = 0.0,
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         bounds: Any = None,

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
-from ..data.device import on_host
+from ..data.device import on_host, with_shape
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
@@ -91,7 +91,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         features = check_features(X, allow_nan=self.fill_ is not None)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        validate_data(self, with_shape(X), reset=False, skip_check_array=True)
         return predict(features, self.coef_, self.fill_)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from .._errors import DataError, ParameterError
 from .._progress import Progress
 from ..data.checks import check_choice
+from ..data.device import with_shape
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
 from ..data.ranking_data import QUERY_WEIGHTINGS
@@ -207,7 +208,7 @@ class SGDRanker(LinearPredictor):
             start = getattr(self, "coef_", None)  # set by hand, or loaded
         keeper = None if checkpoint is None else Keeper(Path(checkpoint), self._described(), resume)
         fitted = fit_rows(settings, rows, make_seed(self.random_state), own, start, int(self.verbose), keeper)
-        validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
+        validate_data(self, with_shape(X), skip_check_array=True)  # names and number of features: nothing fails later
         self._keep(fitted.stream(fill if self.missing == "mean" else None), fitted)
         self._remember(rows)
         if keeper is not None:

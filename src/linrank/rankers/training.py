@@ -17,6 +17,7 @@ from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ig
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
+from ..data.device import with_shape
 from ..data.ranking_data import RankingData
 from ..defaults import (
     ALL_IN_ORDER,
@@ -30,6 +31,7 @@ from ..defaults import (
 )
 from ..engines import Engine, Facts, open_engine
 from ..engines.open import check_device
+from ..engines.place import check_tolerance
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
@@ -157,8 +159,8 @@ class Training:
             raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
-        check_device(self.device)
         check_own("solver", self.solver, ("auto", *SOLVERS), ("minimise",))
+        self._check_device()
         if not self.loss.smooth and self._needs_smooth():
             fits = "'auto', 'newton' or 'bundle'" if self.loss.smoothed(1.0) is not None else "'auto' or 'bundle'"
             raise ParameterError(
@@ -187,6 +189,15 @@ class Training:
     def over(self, n_features: int, names: Any = None) -> Training:
         """With the limits of these features, as far as any were asked for."""
         return replace(self, limits=self.asked.over(n_features, names), names=names) if self.asked.kinks else self
+
+    def _check_device(self) -> None:
+        """Refuse devices that are not there, and tolerances that their scores cannot certify."""
+        check_device(self.device)
+        by_gradient = getattr(self.solver, "gradient_tol", None)
+        if by_gradient is not None:
+            check_tolerance(self.device, "gradient_tol", by_gradient)
+        else:
+            check_tolerance(self.device, "tol", getattr(self.solver, "tol", self.tol))
 
     def _needs_smooth(self) -> bool:
         """Whether the solver asked for cannot cope with a loss that is not smooth."""
@@ -287,5 +298,5 @@ class _Named(BaseEstimator):
 def feature_names(X: Any) -> dict[str, Any]:
     """Number and, where X has them, names of the features, as scikit-learn's attributes."""
     named = _Named()
-    validate_data(named, X, skip_check_array=True)
+    validate_data(named, with_shape(X), skip_check_array=True)
     return dict(vars(named))
