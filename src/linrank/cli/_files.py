@@ -16,7 +16,7 @@ from .._errors import DataError, ParameterError
 from .._files import replacing
 from .._typing import FloatArray
 from ..engines.matrix import predict
-from ..io import Dataset, Model, has_side_files, iter_svmlight, read_model
+from ..io import Dataset, Model, count_features, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
 from ..io._options import ReadOptions
 from ..io._read import read_file
@@ -60,34 +60,70 @@ class Loaded:
         """The fitted ranker (or classifier), with the names of its features."""
         return self.model.ranker()
 
+    @property
+    def preferences(self) -> Any:
+        """Those that it was trained on."""
+        return self.model.parameters.get("preferences", "full")
+
+    @property
+    def why(self) -> str:
+        """Why these."""
+        return "the default" if self.model.by_hand else "as trained"
+
+    @property
+    def fitted_with_qid(self) -> bool:
+        """Whether it was trained with queries."""
+        return bool(self.model.training.get("fitted_with_qid"))
+
     def score(self, X: Any) -> FloatArray:
         """Scores of rows as a reader gives them: `predict` of a ranker, `decision_function` of a classifier."""
+        if self.model.by_hand and X.shape[1] > self.n_features:
+            X = X[:, : self.n_features]
         return predict(X, self.model.weights, self.model.fill, self.model.intercept)
+
+    def scores_of(self, chunk: Dataset, first: int) -> FloatArray:
+        """Scores of the rows of a chunk."""
+        return self.score(chunk.X)
+
+    def check_all_used(self, n_rows: int, data: str) -> None:
+        """A model scores any number of rows."""
 
 
 def read_data(
-    path: str, reading: Reading, *, missing: str = "keep", like: Loaded | None = None, labelled: bool = False
+    path: str,
+    reading: Reading,
+    *,
+    missing: str = "keep",
+    labelled: bool = False,
+    names: list[str] | None = None,
+    n_features: int | None = None,
 ) -> Dataset:
-    """All of a file, with labels if need be; the features are those of the model `like`, by name where both have names.
+    """All of a file, with labels if need be, and with these features if any are told: by name where tables have names.
 
     The warning of missing queries comes last: where reading fails, the error stands alone.
     """
-    data = _read(path, reading, missing, like)
+    data = _read(path, reading, missing, names, n_features)
+    if n_features is not None and data.n_features != n_features:
+        raise DataError(f"{path} has {data.n_features} features, not {n_features}: --drop the others.")
     if labelled and data.y is None:
         raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
-    _warn_of_no_queries(path, reading, _warned(), data)
+    if labelled or data.y is not None:  # explicit pairs alone are compared, and no others
+        _warn_of_no_queries(path, reading, _warned(), data)
     return data
 
 
-def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dataset:
-    table = _is_table(path, reading)
-    features = like.names if table and like is not None else None
+def _read(
+    path: str, reading: Reading, missing: str, names: list[str] | None = None, n_features: int | None = None
+) -> Dataset:
+    """All of a file; of a table the columns of these names, of SVMlight so many features, where that is told."""
+    table = is_table(path, reading)
+    features = names if table else None
     query = reading.query if table else reading.query or None  # --query '' is for every format: all rows are one query
     options = ReadOptions(
         Columns(reading.label, query, reading.id, reading.weight, features, reading.drop),
         missing,
         np.float32 if reading.float32 else np.float64,
-        n_features=reading.n_features if like is None else like.n_features,
+        n_features=reading.n_features if n_features is None else n_features,
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
@@ -103,7 +139,8 @@ def _level() -> int:
     return Verbosity(bool(given.get("quiet")), bool(given.get("verbose"))).level()
 
 
-def _is_table(path: str, reading: Reading) -> bool:
+def is_table(path: str, reading: Reading) -> bool:
+    """Whether a file has columns with names."""
     return FORMATS[reading.format or format_of(path)].table
 
 
@@ -134,18 +171,21 @@ def _option_of_query() -> str:
 
 
 def read_chunks(
-    path: str, reading: Reading, like: Loaded, *, by_query: bool = True, shown: bool = True
+    path: str, reading: Reading, like: Loaded | None, *, by_query: bool = True, shown: bool = True
 ) -> Iterator[Dataset]:
     """A file in chunks, in bounded memory if it is SVMlight. A table is one chunk, and so is SVMlight with side files.
 
-    A warning of missing queries is given only if the command ranks or judges `by_query`. Progress is `shown` unless the
-    command writes to the same terminal meanwhile.
+    The features are those of the model `like`, if there is one. A warning of missing queries is given only if the
+    command ranks or judges `by_query`. Progress is `shown` unless the command writes to the same terminal meanwhile.
     """
     if not by_query:
         _warned().add(path)
+    if like is None or like.model.by_hand:
+        yield from _freely(path, reading, like)
+        return
     missing = "error" if like.fill is None else "keep"
-    if _is_table(path, reading) or has_side_files(path):
-        data = _read(path, reading, missing, like)
+    if is_table(path, reading) or has_side_files(path):
+        data = _read(path, reading, missing, like.names, like.n_features)
         if data.n_features != like.n_features:
             raise DataError(
                 f"{path} has {data.n_features} features, but {like.path} has {like.n_features}: --drop the others, or "
@@ -157,11 +197,30 @@ def read_chunks(
     yield from stream(path, reading, like.n_features, missing, shown=shown)
 
 
+def _freely(path: str, reading: Reading, like: Loaded | None) -> Iterator[Dataset]:
+    """A file in chunks, with the features that it has; where weights were set by hand, at least with theirs."""
+    if is_table(path, reading) or has_side_files(path):
+        data = _read(path, reading, "keep" if like is None else "error", None if like is None else like.names)
+        yield data
+        _warn_of_no_queries(path, reading, _warned(), data)
+        return
+    if like is not None and like.names is not None:
+        raise DataError(
+            f"{like.path} names features, and those of {path} have numbers: name them by these, as in "
+            '{"1": 0.7, "46": 0.3}.'
+        )
+    n_features = reading.n_features
+    if like is not None and path != "-":
+        found = count_features(path, zero_based=reading.zero_based, on_error="skip", n_jobs=reading.jobs)
+        n_features = max(found, like.n_features, n_features or 0)
+    yield from stream(path, reading, n_features, "keep" if like is None else "error")
+
+
 def stream(
     path: str, reading: Reading, n_features: int | None, missing: str = "error", *, shown: bool = False
 ) -> Iterator[Dataset]:
     """An SVMlight file in chunks; where its features are to be counted, that shows its progress in any case."""
-    if _is_table(path, reading):
+    if is_table(path, reading):
         raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
     if path != "-":
         open(path, "rb").close()  # a file that does not exist is refused here, before its features are counted

@@ -16,7 +16,7 @@ from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading
-from ._parameters import Counted, exact_parameters, given, names_of, read_pairs, read_query_weights, refuse
+from ._parameters import Counted, exact_parameters, given, names_of, read_query_weights, refuse
 
 ONLY_EXACT = ("tol", "max_iter", "l1_ratio", "monotonic_cst", "bounds")
 ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
@@ -76,9 +76,11 @@ class Trainer:
             known = Loaded.of(source.scale_from).model.scale
             self.parameters["scale"] = False if known is None else known
         self.names: list[str] | None = None
+        self.path = ""  # of the data
 
     def read(self, path: str) -> Dataset:
         """All of the data."""
+        self.path = path
         data = read_training_data(path, self.reading, self.parameters, self.source.pairs is not None)
         self.names = data.feature_names
         return data
@@ -88,7 +90,9 @@ class Trainer:
         source = self.source
         more: dict[str, Any] = {"sample_weight": data.sample_weight}
         if source.pairs is not None:
-            more["pairs"] = read_pairs(source.pairs, data.X.shape[0])
+            from ._pairs import pairs_of
+
+            more["pairs"] = pairs_of(source.pairs, data, self.path, self.reading)
         if source.query_weights is not None:
             more["query_weight"] = read_query_weights(source.query_weights, data)
         if self.checkpoint is not None:

@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import Reading, reading_options
+from ._help import OUTPUT, command, in_group
+from ._options import Reading, quiet_option, reading_options
 
 if TYPE_CHECKING:
     from ..io import Dataset
     from ._files import Loaded
 
 
-@click.command(short_help="Score or rank the rows of a file.")
+@command(short_help="Score or rank the rows of a file.")
 @click.argument("model")
 @click.argument("data")
-@click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
-@click.option(
-    "--rank", is_flag=True, help="Write a TREC run, each query's best row first: qid Q0 docid rank score tag."
+@in_group(
+    OUTPUT,
+    click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]"),
+    click.option(
+        "--rank", is_flag=True, help="Write a TREC run, each query's best row first: qid Q0 docid rank score tag."
+    ),
+    click.option("--tag", default="linrank", show_default=True, metavar="WORD", help="Last column of the run."),
 )
-@click.option("--tag", default="linrank", show_default=True, help="Last column of the run.")
+@quiet_option
 @reading_options
 def predict(model: str, data: str, output: str | None, rank: bool, tag: str, reading: Reading) -> None:
     """Score the rows of a file: one number a line, in the file's order.

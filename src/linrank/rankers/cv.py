@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -10,13 +9,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ConvergenceWarning
+from .._errors import ConvergenceWarning, ParameterError, warn_caller
+from .._typing import FloatArray
 from ..losses import AnyLoss
 from ..metrics import Metric
 from ..model_selection.folds import make_folds, with_pairs
-from ..model_selection.path import Judge, Search
+from ..model_selection.pair_folds import pair_folds
+from ..model_selection.path import CoefPath, Judge, Search
 from ..solvers import Solver
+from .lazy import Evaluated
 from .predictor import LinearPredictor
+from .refusals import refuses
 from .training import Training, feature_names
 
 
@@ -24,7 +27,8 @@ class LinearRankerCV(LinearPredictor):
     """LinearRanker with alpha chosen by cross-validation.
 
     Each fold follows the alphas from the strongest to the weakest, starting each from the solution before (and, with
-    the bundle method, from its planes). Queries are never split between folds; a single query is split by rows.
+    the bundle method, from its planes). Queries are never split between folds; a single query is split by rows, or,
+    where `pairs` are all there is, by pairs.
 
     Parameters
     ----------
@@ -33,13 +37,19 @@ class LinearRankerCV(LinearPredictor):
         where the best is the first or the last of them. With an l1 part, from the alpha at which all weights are 0 to a
         thousandth of that, and more where the best is the last.
     cv : int, splitter or iterable of (train rows, test rows), default=5
-        Folds by query; a splitter gets the queries as groups.
+        Folds by query; a splitter gets the queries as groups. With pairs alone (no y) folds are of pairs: an iterable
+        holds numbers of pairs, a splitter gets the pairs as X, and `model_selection.PairKFold(by="items")` holds out
+        items with all of their pairs.
     metric : str or callable, default="pairwise_accuracy"
         What to choose alpha by: a name as in `linrank.metrics.parse` ("ndcg@10", "map"; errors are minimised), or a
-        callable, to be maximised, that gets (y, scores, query numbers) of the test rows.
+        callable, to be maximised, that gets (y, scores, query numbers) of the test rows. Pairs alone are judged by
+        "pairwise_accuracy" or "log_loss".
     one_standard_error : bool, default=False
         Take the strongest alpha whose mean score is within one standard error of the best; with an l1 part, the one
         that leaves the fewest features.
+    refit : bool, default=True
+        Fit to all data with the alpha chosen. False keeps the ranker of the training rows, for a single split: with
+        ``cv=[(train rows, validation rows)]`` this is LETOR's protocol, in which validation rows choose, and no more.
     loss : str or Loss, default="squared_hinge"
         As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
     solver : str or Solver, default="auto"
@@ -53,16 +63,19 @@ class LinearRankerCV(LinearPredictor):
     alpha_ : float
         The alpha chosen.
     cv_results_ : dict
-        "alpha", "mean_score", "standard_error", "scores" (alphas by folds), "n_iter" (alphas by folds), and
-        "default_alpha", what alpha="auto" would have been; with an l1 part or bounds also "n_features", how many
-        weights are not 0 in the fit to all data.
+        Columns that ``pandas.DataFrame`` takes, one row an alpha: "alpha", "mean_score", "standard_error",
+        "split0_score", ..., "split0_n_iter", ..., and "default_alpha", what alpha="auto" would have been. By
+        ``cv_results_["scores"]`` and ``["n_iter"]`` the folds' columns come side by side. With an l1 part or bounds
+        also "n_features", how many weights are not 0 in the fit to all data.
     coef_path_ : (alphas, d)
-        The weights of the fits to all data at each alpha of `cv_results_`: with an l1 part or bounds alone.
+        The weights at each alpha of `cv_results_`, fitted to all data (with refit=False: to the training rows). They
+        are computed when they are first asked for: until then the ranker holds on to the data.
     coef_, scale_, objective_, gap_, n_iter_, n_pairs_, history_, status_
-        Of the ranker fitted to all data with that alpha.
+        Of the ranker fitted to all data (with refit=False: to the training rows) with that alpha.
     """
 
     _names: Sequence[str] | None = None  # of features, where X does not tell them
+    coef_path_ = Evaluated("coef_path")
 
     def __init__(
         self,
@@ -71,6 +84,7 @@ class LinearRankerCV(LinearPredictor):
         cv: Any = 5,
         metric: str | Metric | Callable[..., float] = "pairwise_accuracy",
         one_standard_error: bool = False,
+        refit: bool = True,
         loss: str | AnyLoss = "squared_hinge",
         solver: str | Solver = "auto",
         preferences: str | ArrayLike = "full",
@@ -89,6 +103,7 @@ class LinearRankerCV(LinearPredictor):
         self.cv = cv
         self.metric = metric
         self.one_standard_error = one_standard_error
+        self.refit = refit
         self.loss = loss
         self.solver = solver
         self.preferences = preferences
@@ -103,6 +118,7 @@ class LinearRankerCV(LinearPredictor):
         self.monotonic_cst = monotonic_cst
         self.bounds = bounds
 
+    @refuses
     def fit(
         self,
         X: Any,
@@ -112,28 +128,54 @@ class LinearRankerCV(LinearPredictor):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> Self:
         """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
-        data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
-        named = feature_names(X)
+        given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
+        rows, fill = self._labelled(given.X, y, given.qid, **weights, pairs=given.pairs)
+        data, named = rows.ranked, feature_names(given.X)
         training = training.over(data.n_features, named.get("feature_names_in_", self._names))
         search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
         judge.check(data)
-        path = search.over(data, with_pairs(make_folds(self.cv, data), data))
+        folds = pair_folds(self.cv, rows) if y is None else with_pairs(make_folds(self.cv, data), data)
+        data = data if self._refits(len(folds)) else folds[0][0]
+        path = search.over(data, folds)
         if not path.converged:
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        more = {**named, "fill_": fill, "cv_results_": path.results}
-        if training.limits.kinks:
-            whole = search.whole(data, path.alphas)
-            coef = np.array([fit.attributes()["coef_"] for fit in whole])
-            n_features = np.count_nonzero(coef, axis=1)
-            more |= {"coef_path_": coef, "cv_results_": {**path.results, "n_features": n_features}}
-            trained = whole[search.place(path, self.one_standard_error, n_features)]
+            warn_caller(text, ConvergenceWarning)
+        more = {**named, "fill_": fill, "_aside": given.aside, "cv_results_": path.results}
+        coef: FloatArray | None = None
+        if training.limits.kinks:  # how many features are left at each alpha is part of the answer
+            fits = search.whole(data, path.alphas)
+            coef = np.array([fit.attributes()["coef_"] for fit in fits])
+            more["cv_results_"]["n_features"] = n_features = np.count_nonzero(coef, axis=1)
+            trained = fits[search.place(path, self.one_standard_error, n_features)]
         else:
             trained = replace(training, alpha=search.chosen(path, self.one_standard_error)).fit(data)
         self._adopt(data, {**trained.attributes(), **more})
-        trained.warn(stacklevel=2)
+        if coef is not None:
+            Evaluated.now(self, coef_path=coef)
+        else:
+            Evaluated.later(self, CoefPath(replace(training, verbose=0), data, path.alphas))
+        trained.warn()
         return self
+
+    def _refits(self, n_folds: int) -> bool:
+        """Whether all data is fitted in the end; without, there is one split, whose training rows are."""
+        if not isinstance(self.refit, (bool, np.bool_)):
+            raise ParameterError(f"refit={self.refit!r} must be True or False.")
+        if not self.refit and n_folds != 1:
+            raise ParameterError(
+                f"refit=False keeps the ranker of one split's training rows, but there are {n_folds} splits: give "
+                "cv=[(train rows, validation rows)], or leave refit=True."
+            )
+        return bool(self.refit)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With a path that had not been asked for: the rows that it depends on stay behind."""
+        Evaluated.settle(self)
+        return super().__getstate__()

@@ -16,6 +16,8 @@ from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
 from ..data.device import on_host, with_shape
+from ..data.frames import check_frame, drop_columns, header_of
+from ..data.given import Given, gather
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
@@ -29,13 +31,26 @@ from ..metrics import pairwise_accuracy
 from .explanation import Explanation, as_row, explain_difference
 from .exports import Exports
 
+#: A ranker of queries is asked for a score without them.
+NO_QID = (
+    "This ranker was fitted with qid, and none arrived: pass qid to score as well, or pairs would cross queries. (A "
+    "Pipeline or a search drops it, unless sklearn.set_config(enable_metadata_routing=True); y=labels(y, qid) always "
+    "arrives.)"
+)
+
 
 class LinearPredictor(Exports, BaseEstimator, ABC):
     """Scores, positions, accuracy, explanations and exports from `coef_`; subclasses fit it."""
 
     # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
-    __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
-    __metadata_request__score = {"qid": True}  # noqa: RUF012
+    __metadata_request__fit = {  # noqa: RUF012
+        "qid": True,
+        **dict.fromkeys(("pairs", "ids", "group"), metadata_routing.UNUSED),
+    }
+    __metadata_request__score = {  # noqa: RUF012
+        "qid": True,
+        **dict.fromkeys(("pairs", "ids"), metadata_routing.UNUSED),
+    }
 
     coef_: FloatArray
     fitted_with_qid_: bool
@@ -45,8 +60,31 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     missing: str = "error"
     fill_: FloatArray | None = None
     _trains_on_devices = False  # else X is brought here first
+    _aside: tuple[str, ...] = ()  # columns of the frame fitted to that were named as something else than features
     _queries_without_pairs: int | None = None  # in training, where that was counted
     _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
+
+    _deviation: FloatArray | None = None  # of the columns fitted to, where it was measured
+
+    @property
+    def intercept_(self) -> float:
+        """0: it would cancel in every comparison. Tools that explain linear models ask for it."""
+        check_is_fitted(self)
+        return 0.0
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """|weight| times the standard deviation of each column of the rows fitted to: its share in the scores' spread.
+
+        Known where `fit` measures the columns, as it does unless scale=False and alpha is a number.
+        """
+        check_is_fitted(self)
+        if self._deviation is None:
+            raise AttributeError(
+                "feature_importances_ needs the deviations of the columns, which this ranker does not know: fit it in "
+                "this process, with scale='auto' or True; or multiply abs(coef_) by X.std(axis=0)."
+            )
+        return np.abs(self.coef_) * self._deviation
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
@@ -64,11 +102,26 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
 
+    def _given(self, X: Any, qid: Any, **named: Any) -> Given:
+        """What a fit is given in one form: X without the columns that are none, queries by row, pairs by row."""
+        given = gather(X, qid, **named)
+        return given._replace(X=check_frame(given.X))
+
+    def _features(self, X: Any) -> Any:
+        """Rows to be scored, without the columns that were set aside in `fit`."""
+        return check_frame(drop_columns(X, self._aside))
+
     def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
         """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
+        rows, fill = self._labelled(X, y, qid, **given)
+        rows.ranked.tell_of_skipped()
+        return rows.ranked, fill
+
+    def _labelled(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[LabelledRows, FloatArray | None]:
+        """The same before the rows are ranked."""
         complete, fill = learn_missing(X if self._trains_on_devices else on_host(X), self.missing)
         given |= {"preferences": self.preferences, "query_weighting": self.query_weighting}
-        return RankingData(complete, y, qid, **given), fill
+        return LabelledRows.of(complete, y, qid, **given), fill
 
     def _adopt(self, data: RankingData, found: dict[str, Any]) -> None:
         """Become a ranker fitted to data, in one step: Ctrl-C comes before or after.
@@ -90,28 +143,31 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
         """
         check_is_fitted(self)
+        X = self._features(X)
         features = check_features(X, allow_nan=self.fill_ is not None)
-        validate_data(self, with_shape(X), reset=False, skip_check_array=True)
+        validate_data(self, with_shape(header_of(X)), reset=False, skip_check_array=True)
         return predict(features, self.coef_, self.fill_)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
 
-        Or with a loss of one's own that has `probability`. A and B may be single rows, (d,).
+        Or with a loss of one's own that has `probability`. A single row, (d,) or (1, d), is compared with every row of
+        the other.
         """
         check_is_fitted(self)
         loss = as_loss(self.loss)
         if loss.probability(np.empty(0)) is None:
             raise ParameterError(f"loss={loss.name!r} gives no probabilities: train with loss='logistic'.")
         a, b = self.predict(as_row(A)), self.predict(as_row(B))
-        if a.size != b.size:
-            raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either.")
+        if a.size != b.size and 1 not in (a.size, b.size):
+            raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either, or one.")
         return np.asarray(loss.probability(a - b))
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
         """1-based position of each row within its query, best first; equal scores keep their input order."""
-        scores = self.predict(X)
-        query, ids = encode_queries(qid, scores.size)
+        given = gather(X, qid)
+        scores = self.predict(given.X)
+        query, ids = encode_queries(given.qid, scores.size)
         ordered = order_within(query, ids.size, scores)
         positions = np.empty(scores.size, dtype=np.int64)
         positions[ordered.row] = np.arange(1, scores.size + 1) - np.repeat(ordered.ptr[:-1], np.diff(ordered.ptr))
@@ -120,29 +176,35 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def score(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
     ) -> float:
         """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted.
 
         `y` may be `labels(y, qid)`, and the score is NaN where these were cut. A ranker that was fitted with queries
         refuses to score without them; one that was fitted without takes all rows for one query. With a plain `qid` it
-        warns where a query has another number of rows than in training.
+        warns where a query has another number of rows than in training. `pairs` and `ids` are those of `fit`: alone,
+        or beside the preferences of `y`.
         """
         check_is_fitted(self)
-        if split_labels(y, qid)[1] is None and self.fitted_with_qid_:
-            raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
-        scores = self.predict(X)
-        if self._rows_seen is not None and qid is not None and not are_labels(y):
-            self._rows_seen.warn_of_others(qid, scores.size)
+        given = gather(X, qid, pairs=pairs, ids=ids)
+        needs_queries = y is not None or self.query_weighting == "queries"
+        if self.fitted_with_qid_ and needs_queries and split_labels(y, given.qid)[1] is None:
+            raise DataError(NO_QID)
+        scores = self.predict(given.X)
+        if self._rows_seen is not None and given.qid is not None and y is not None and not are_labels(y):
+            self._rows_seen.warn_of_others(given.qid, scores.size)
         accuracy: float = pairwise_accuracy(
             y,
             scores,
-            qid,
+            given.qid,
             sample_weight=sample_weight,
-            preferences=self.preferences,
+            preferences=self.preferences if y is not None else "full",
             query_weighting=self.query_weighting,
+            pairs=given.pairs,
         )
         return accuracy
 
@@ -162,8 +224,9 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         check_is_fitted(self)
         rows = []
         for row in (a, b):
-            checked = fill_missing(as_row(row), self.fill_)
-            validate_data(self, as_row(row), reset=False, skip_check_array=True)
+            one = self._features(as_row(row))
+            checked = fill_missing(one, self.fill_)
+            validate_data(self, header_of(one), reset=False, skip_check_array=True)
             if checked.shape[0] != 1:
                 raise DataError(f"explain compares two rows, but was given {checked.shape[0]} at once: give one each.")
             rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import pickle
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -13,11 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored
+from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored, warn_caller
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
 from ..data.device import with_shape
+from ..data.frames import header_of
 from ..data.ranking_data import RankingData
 from ..defaults import (
     ALL_IN_ORDER,
@@ -35,7 +35,7 @@ from ..engines.place import check_tolerance
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
-from ..solvers._base import checked
+from ..solvers._base import checked, plain_history
 from ..solvers.choose import choose
 from ..solvers.iterate import ONLY_RIDGE
 from .limits import Asked, Limits
@@ -89,6 +89,7 @@ class Trained(NamedTuple):
     solution: Solution
     key: Any = None
     limits: Limits = Limits()
+    deviation: FloatArray | None = None  # of the columns, where it was measured
 
     def attributes(self) -> dict[str, Any]:
         """As fitted rankers have them."""
@@ -101,22 +102,22 @@ class Trained(NamedTuple):
             "gap_": self.solution.gap,
             "status_": str(self.solution.status),
             "n_iter_": self.solution.n_iter,
-            "history_": self.solution.history,
+            "history_": plain_history(self.solution.history),
+            "_deviation": self.deviation,
             "n_pairs_": self.facts.pairs,
             "n_rows_": self.facts.rows,
             "n_queries_": self.facts.queries,
         }
 
-    def warn(self, stacklevel: int) -> None:
+    def warn(self) -> None:
         """Warn where the solver did not converge."""
         status = self.solution.status
         if status is Status.CONVERGED:
             return
         gap = "no certificate" if np.isnan(self.solution.gap) else f"a certified gap of {self.solution.gap:.2g}"
-        warnings.warn(
+        warn_caller(
             f"The solver ended as {status.value!r} after {self.solution.n_iter} iterations with {gap}. {status.advice}",
             ConvergenceWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -214,6 +215,7 @@ class Training:
             scale, alpha = self.from_data(engine, on_fold)
             if self.limits.l1_ratio > 0.0 and isinstance(self.alpha, str) and not on_fold:
                 logger.warning(AUTO_L1, alpha)
+            deviation = engine.columns().deviation if self.measures else None
             objective = self.objective(engine, alpha, scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             key = self._key(engine) if self.warm_start else None
@@ -223,7 +225,7 @@ class Training:
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
-        return Trained(engine.facts, scale, alpha, solution, key, self.limits)
+        return Trained(engine.facts, scale, alpha, solution, key, self.limits, deviation)
 
     def objective(self, engine: Engine, alpha: float, scale: FloatArray | None) -> Objective:
         """The objective, in scaled units."""
@@ -253,7 +255,7 @@ class Training:
     def from_data(self, engine: Engine, on_fold: bool = False) -> tuple[FloatArray | None, float]:
         """What the columns are divided by, and alpha; a column may be constant on a fold, though it is bounded."""
         bounded = self.limits.told is not None and not on_fold
-        columns = engine.columns() if self.scale or isinstance(self.alpha, str) or bounded else None
+        columns = engine.columns() if self.measures or bounded else None
         if bounded and columns is not None:
             self.limits.check_columns(columns.deviation, self.names)
         scale = None if columns is None else choose_scale(self.scale, columns)
@@ -263,6 +265,11 @@ class Training:
                 return scale, strongest / PARTS
         n_rows = engine.facts.row_weights.effective if isinstance(self.alpha, str) else 1.0
         return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows)
+
+    @property
+    def measures(self) -> bool:
+        """Whether a fit must know the columns."""
+        return bool(self.scale) or isinstance(self.alpha, str)
 
     def _solver(self, objective: Objective) -> Solver:
         """The solver given, or a new one by its name."""
@@ -298,5 +305,5 @@ class _Named(BaseEstimator):
 def feature_names(X: Any) -> dict[str, Any]:
     """Number and, where X has them, names of the features, as scikit-learn's attributes."""
     named = _Named()
-    validate_data(named, with_shape(X), skip_check_array=True)
+    validate_data(named, with_shape(header_of(X)), skip_check_array=True)
     return dict(vars(named))
