@@ -16,7 +16,7 @@ from linrank.solvers import Bundle, ConjugateGradients, Newton, Status, Tron
 from linrank.solvers.certificate import bounds
 from linrank.solvers.choose import choose
 from linrank.solvers.line_search import search_segment
-from linrank.solvers.newton.face import first_kink, minimise_model, projected
+from linrank.solvers.newton.face import Model, first_kink, minimise_model, projected
 from linrank.solvers.newton.secants import Secant, corrected_matrix
 from linrank.solvers.newton.smoothing import Smoothed
 from linrank.testing import CountingEngine, PenalisedObjective, make_ranking, random_penalty, random_problem
@@ -239,3 +239,12 @@ def test_the_corrected_matrix_is_that_of_bfgs_step_by_step():
     np.testing.assert_allclose(corrected_matrix(H, secants, c) @ s, y, rtol=1e-9)
     assert corrected_matrix(H, (), c) is H
     assert corrected_matrix(H, (Secant(s, 0.0 * y),), 0.0) is H  # no curvature: it says nothing
+
+
+@pytest.mark.parametrize("s", [[np.nan, 1.0], [np.inf, 1.0], [1e200, 1e200]])
+def test_numbers_without_end_end_a_step(s):
+    """As they come from features that overflow."""
+    with np.errstate(all="ignore"):
+        d = Model(np.eye(2), 0.0, 1.0).solve(np.arange(2), np.array(s))
+        end = minimise_model(np.eye(2), ElasticNet(1.0, 0.5), np.zeros(2), np.array(s), 1.0)
+    assert d.shape == end.shape == (2,)

@@ -52,6 +52,8 @@ class Tuning:
 TUNING = Tuning()
 #: No step promises to lose more than so many times what f is: no loss is negative.
 MOST_LOST = 4.0
+#: How often a diagonal is raised, by 4 each time, before the steepest descent is taken.
+MOST_TRIES = 50
 TINY = 1e-100
 
 
@@ -264,7 +266,7 @@ class Model:
         A, more, lose = self.H[np.ix_(F, F)], 0.0, MOST_LOST * max(self.value, TINY)
         places = np.diag_indices_from(A)
         A[places] += self.c
-        while True:
+        for _ in range(MOST_TRIES):
             factor, failed = dpotrf(A, lower=1)
             if not failed:
                 d: FloatArray = -dpotrs(factor, s, lower=1)[0]
@@ -273,3 +275,4 @@ class Model:
             added = float(s @ s) / lose if more == 0.0 else 3.0 * more
             A[places] += added
             more += added
+        return -s * (lose / max(float(s @ s), TINY))  # numbers have come to their end
