@@ -41,7 +41,8 @@ def _pays(choose: Callable[..., float], way: str) -> Callable[[Tables], str]:
 FIGURES: dict[str, Callable[[Tables], str]] = {
     "gpu_pays_least": _pays(min, "pairs"),
     "gpu_pays_most": _pays(max, "pairs"),
-    "gpu_pays_sorting": _pays(max, "sorting"),
+    "gpu_sorting_least": _pays(min, "sorting"),
+    "gpu_sorting_most": _pays(max, "sorting"),
     "web30k_seconds": _web("seconds"),
     "web30k_memory": _web("memory grown by MB", lambda text: fixed(text, 0)),
     "survival_ratio": _one("survival", "scikit-survival / ours", lambda text: fixed(text, 0), rows="20000"),
@@ -160,6 +161,31 @@ def _sgd_speed(given: Tables) -> str:
             sofia = f"{given.elsewhere('sofia-ml', row['data'].split(',')[0], 'microseconds a step')} {ELSEWHERE}"
         rows.append([row["data"], *(fixed(row[column], 2) for column in shown), sofia])
     return markdown(["data", *shown.values(), "sofia-ml"], rows)
+
+
+def _disk(given: Tables) -> str:
+    shown = {
+        "X GB": "X, GB",
+        "X / memory allowed": "X / memory allowed",
+        "s to the cache": "to the cache, s",
+        "pass s": "a pass, s",
+        "pass / cat": "pass / cat",
+        "fit s": "fit, s",
+        "fit in passes": "in passes",
+        "in memory s": "in memory, s",
+        "bytes a row": "bytes a row",
+    }
+    rows = []
+    for row in given.rows("disk"):
+        shape = f"{int(row['rows']):,} x {int(row['features']):,}"
+        rows.append([row["data"], shape, *(digits(row[column]) for column in shown), row["same bits"]])
+    return markdown(["data", "rows x features", *shown.values(), "same bits"], rows)
+
+
+def _disk_memory(given: Tables) -> str:
+    losses = ("squared_hinge", "hinge", "logistic")
+    rows = [[row["rows are"], *(fixed(row[loss], 0) for loss in losses)] for row in given.rows("disk_memory")]
+    return markdown(["rows are", *(f"`{loss}`" for loss in losses)], rows)
 
 
 def _sgd_rows(given: Tables) -> str:
@@ -410,6 +436,8 @@ def _gpu_pays(given: Tables) -> str:
 
 
 TABLES: dict[str, Callable[[Tables], str]] = {
+    "disk": _disk,
+    "disk_memory": _disk_memory,
     "auto_above": _auto_above,
     "penalties_paths": _penalties_paths,
     "penalties_growth": _penalties_growth,

@@ -201,7 +201,7 @@ def test_the_model_is_minimised(seed):
     w, g = penalty.nearest(rng.standard_normal(d)), rng.standard_normal(d)
     model = lambda x: float(g @ (x - w)) + 0.5 * float((x - w) @ H @ (x - w)) + penalty.value(x)  # noqa: E731
     slow = w.copy()
-    for _ in range(4000):
+    for _ in range(1000):
         for j in range(d):
             part = replace(penalty.of(np.array([j])), alpha=penalty.alpha)
             slope = g[j] + float(H[j] @ (slow - w)) - H[j, j] * slow[j]

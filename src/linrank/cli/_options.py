@@ -110,6 +110,7 @@ class Reading:
     skip_bad_lines: bool = False
     n_features: int | None = None
     float32: bool = False
+    cache: str | None = None
     jobs: int | None = None
 
 
@@ -135,12 +136,56 @@ def _reading_options(query_option: str) -> tuple[Decorator, ...]:
             click.option("--n-features", type=click.IntRange(1), metavar="N",
                          help="Number of features, if the data does not show all."),
             click.option("--float32", is_flag=True, help="Keep features in single precision: half the memory."),
+            click.option("--cache", metavar="DIR", help="Where data larger than memory is kept.  [default: "
+                         "$LINRANK_CACHE, or the user's own]"),
             click.option("-j", "--jobs", type=int, metavar="N", help="Threads; -1 is all of them.  [default: 1]"),
         ),
     )  # fmt: skip
 
 
 reading_options = reading_options_with("--query")
+
+
+class Sources(str):
+    """Files, globs and folders as one argument: its text is what they are called, `names` are the names given."""
+
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: tuple[str, ...]) -> Sources:
+        """Of what stands on the command line."""
+        sources = cls(names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more")
+        sources.names = names
+        return sources
+
+
+def data_argument(name: str = "data") -> Decorator:
+    """Data: a file, or several, globs and folders."""
+
+    def several(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> Sources:
+        return Sources.of(names)
+
+    return click.argument(name, nargs=-1, required=True, callback=several, metavar=f"{name.upper()}...")
+
+
+@dataclass(frozen=True)
+class Where:
+    """What the user says of where X is to lie."""
+
+    in_memory: bool = False
+    from_disk: bool = False
+
+
+where_options = gathered(
+    "where",
+    Where,
+    in_group(
+        DATA,
+        click.option("--in-memory", is_flag=True, help="Read all data into memory, however large."),
+        click.option("--from-disk", is_flag=True, help="Train from a cache on disk.  [default: if X would take more "
+                     "than half of the free memory]"),
+    ),
+)  # fmt: skip
 
 
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from ._help import OUTPUT, command, in_group
-from ._options import Reading, json_option, quiet_option, reading_options
+from ._options import Reading, data_argument, json_option, quiet_option, reading_options
 
 
 @command()
-@click.argument("file")
+@data_argument("file")
 @in_group(
     OUTPUT,
     click.option(

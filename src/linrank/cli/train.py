@@ -18,7 +18,9 @@ from ._options import (
     Judging,
     Reading,
     Verbosity,
+    Where,
     alpha_option,
+    data_argument,
     exact_options,
     gathered,
     json_option,
@@ -26,6 +28,7 @@ from ._options import (
     pairs_option,
     reading_options,
     verbosity_options,
+    where_options,
 )
 
 if TYPE_CHECKING:
@@ -142,7 +145,7 @@ source_options = gathered(
     in_group(MODEL, click.option("--start", metavar="MODEL", help="Start from the weights of a model.")),
     in_group(
         STREAM,
-        click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
+        click.option("--stream", is_flag=True, help="Train by sgd, reading the data chunk by chunk."),
         click.option("--passes", type=click.IntRange(1), metavar="N",
                      help="How often to read the stream.  [default: 1]"),
         click.option("--checkpoint", metavar="FILE", help="Keep the state here, and go on from it if it exists (sgd)."),
@@ -154,7 +157,7 @@ source_options = gathered(
 
 
 @command()
-@click.argument("data")
+@data_argument()
 @in_group(
     OUTPUT,
     click.option(
@@ -167,6 +170,7 @@ source_options = gathered(
 @verbosity_options
 @reading_options
 @source_options
+@where_options
 @alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
 @exact_options
 @in_group(
@@ -185,6 +189,7 @@ def train(
     paper: Paper,
     stochastic: Stochastic,
     source: Source,
+    where: Where,
     judging: Judging,
     verbosity: Verbosity,
     as_json: bool,
@@ -196,7 +201,11 @@ def train(
       linrank train train.txt -o model.json --valid vali.txt
       linrank train train.csv -o model.json --label grade --query search_id
       linrank train shop.csv -o model.json --monotonic price=-1 --l1-ratio 0.9
+      linrank train 'data/*.parquet' -o model.json --query search_id --float32
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
+
+    DATA may be several files, globs and folders. Where X would take more than half of the free memory, it is read once
+    into a cache and trained on from disk, to the same certificate (--from-disk and --in-memory force either).
     """
     import numpy as np
 
@@ -206,6 +215,7 @@ def train(
     from ._judge import OF_GRADES, checked
     from ._memory import peak_bytes
     from ._paper import trainer_of
+    from ._plan import advise_exact
     from ._trainer import write_model
 
     check_early(output, data, valid, as_json=as_json)
@@ -218,11 +228,14 @@ def train(
         trainer.train_on(device)
     out = _report.console(err=output == "-")
     report: dict[str, Any] = {"data": {"path": data}}
+    if source.stream and (where.in_memory or where.from_disk):
+        raise click.UsageError("--stream goes through the data chunk by chunk: leave out --in-memory and --from-disk.")
     if source.stream:
         ranker, facts = trainer.stream(data)
         report["data"] |= facts
+        advise_exact(data, reading)
     else:
-        rows = trainer.read(data)
+        rows = trainer.read(data, where)
         report["data"] |= _describe(rows, None if as_json else out, data)
         ranker = trainer.fit(rows)
         report["data"] |= {"pairs": ranker.n_pairs_, "queries_without_pairs": ranker._queries_without_pairs}

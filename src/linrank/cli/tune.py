@@ -11,11 +11,14 @@ from ._options import (
     Exact,
     Reading,
     Verbosity,
+    Where,
+    data_argument,
     exact_options,
     json_option,
     pairs_option,
     reading_options,
     verbosity_options,
+    where_options,
 )
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Choose alpha by cross-validation.")
-@click.argument("data")
+@data_argument()
 @in_group(
     OUTPUT,
     click.option("-o", "--output", metavar="MODEL", help="Where to write the model with the alpha chosen."),
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     click.option("--one-standard-error", is_flag=True, help="Take the strongest alpha within an error of the best."),
 )
 @exact_options
+@where_options
 @in_group(
     STOCHASTIC,
     click.option("--rule", "rules", metavar="LIST", help="Rules to choose from (sgd).  [default: pegasos]"),
@@ -77,6 +81,7 @@ def tune(
     Cs: str | None,
     seed: int | None,
     exact: Exact,
+    where: Where,
     verbosity: Verbosity,
     as_json: bool,
     reading: Reading,
@@ -104,7 +109,7 @@ def tune(
     if pairs is not None and (valid is not None or exact.solver == "sgd"):
         other = "--solver sgd" if valid is None else "--valid"
         raise click.UsageError(f"--pairs and {other} do not go together here: leave one of them out.")
-    rows = read_training_data(data, reading, parameters, pairs is not None)
+    rows = read_training_data(data, reading, parameters, where, pairs is not None)
     about = {"data": data, "metric": metric, "model": output}
     if exact.solver == "sgd":
         from ._tune_sgd import tune_sgd

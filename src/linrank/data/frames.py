@@ -168,18 +168,19 @@ class Frame:
         if (name := repeated(self.names)) is not None:
             raise DataError(f"Two columns are named {name!r}: rename one of them.")
         self.n_rows = len(found)
+        self._dtypes = dict(found.schema)
 
     def width(self, name: Any) -> int:
         """The length of the first list in a column, 0 if it is no column of lists."""
-        series = self._frame.get_column(name)
-        if not (series.dtype in (self._nw.List, self._nw.Array) or series.dtype == self._nw.Object):
+        dtype = self._dtypes[name]
+        if not (dtype in (self._nw.List, self._nw.Array) or dtype == self._nw.Object):
             return 0
-        first = _first(series)
+        first = _first(self._frame.get_column(name))
         return len(first) if isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1 else 0
 
     def refuse_other_than_numbers(self, name: str, leave_out: str) -> None:
         """A sentence on a column that holds no numbers; `leave_out` says how to do without it."""
-        dtype = self._frame.get_column(name).dtype
+        dtype = self._dtypes[name]
         kind = type(dtype).__name__
         if dtype == self._nw.Object and isinstance(_first(self._frame.get_column(name)), (str, bytes)):
             kind = "String"

@@ -19,7 +19,7 @@ from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
 from ._families import pairwise
-from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
+from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share, weights_beside
 
 __all__ = ["auc", "c_index", "kendall_tau", "pairwise_accuracy", "pairwise_error", "wmw"]
 
@@ -90,6 +90,7 @@ def wmw(
     """
     check_choice("ties", ties, tuple(TIE_VALUE))
     rows = check_rows(or_none(y, scores, pairs), scores, qid)
+    sample_weight = weights_beside(y, sample_weight)
     found = count_pairs(rows, y, qid, sample_weight, preferences, pairs)
     given = Compared(y, qid, sample_weight, query_weight, pairs, preferences, query_weighting)
     return given.mean("wmw", found.right(TIE_VALUE[ties]), found.total, rows, per_query)
@@ -150,6 +151,7 @@ def auc(
             raise DataError("AUC needs two levels: give a threshold, or use pairwise_accuracy for graded y.")
         threshold = float(high) if high > low else float(np.inf)
     row, score, ptr = rows.ranked
+    sample_weight = weights_beside(y, sample_weight)
     v = None if sample_weight is None else check_weights("sample_weight", sample_weight, rows.y.size)[row]
     out = np.empty(rows.n_queries)
     areas((rows.y >= threshold).view(np.uint8)[row], v, score, ptr, out)

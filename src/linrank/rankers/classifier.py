@@ -25,7 +25,7 @@ from ..model_selection.calibration import Sigmoid, fit_sigmoid
 from ..model_selection.folds import Fold, content_folds, folds_by
 from ..solvers import Solver
 from .linear import LinearRanker
-from .training import feature_names
+from .names import feature_names
 
 logger = logging.getLogger("linrank")
 

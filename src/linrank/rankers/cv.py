@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ConvergenceWarning, ParameterError, warn_caller
 from .._typing import FloatArray
+from ..data.dataset import unpacked
 from ..losses import AnyLoss
 from ..metrics import Metric
 from ..model_selection.folds import make_folds, with_pairs
@@ -18,9 +19,10 @@ from ..model_selection.pair_folds import pair_folds
 from ..model_selection.path import CoefPath, Judge, Search
 from ..solvers import Solver
 from .lazy import Evaluated
+from .names import feature_names, named
 from .predictor import LinearPredictor
 from .refusals import refuses
-from .training import Training, feature_names
+from .training import Training
 
 
 class LinearRankerCV(LinearPredictor):
@@ -134,11 +136,13 @@ class LinearRankerCV(LinearPredictor):
         """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
         rows, fill = self._labelled(given.X, y, given.qid, **weights, pairs=given.pairs)
-        data, named = rows.ranked, feature_names(given.X)
-        training = training.over(data.n_features, named.get("feature_names_in_", self._names))
+        data, names = rows.ranked, feature_names(named(data_of, given.X))
+        data.tell_of_skipped()
+        training = training.over(data.n_features, names.get("feature_names_in_", self._names))
         search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
         judge.check(data)
         folds = pair_folds(self.cv, rows) if y is None else with_pairs(make_folds(self.cv, data), data)
@@ -147,7 +151,7 @@ class LinearRankerCV(LinearPredictor):
         if not path.converged:
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warn_caller(text, ConvergenceWarning)
-        more = {**named, "fill_": fill, "_aside": given.aside, "cv_results_": path.results}
+        more = {**names, "fill_": fill, "_aside": given.aside, "cv_results_": path.results}
         coef: FloatArray | None = None
         if training.limits.kinks:  # how many features are left at each alpha is part of the answer
             fits = search.whole(data, path.alphas)

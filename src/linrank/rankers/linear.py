@@ -10,13 +10,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
 from .._errors import ParameterError
+from ..data.dataset import unpacked
 from ..data.weights import Weights, named_weights
 from ..engines import Torch
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
+from .names import feature_names, named
 from .predictor import LinearPredictor
 from .refusals import refuses
-from .training import Start, Training, feature_names
+from .training import Start, Training
 
 
 class LinearRanker(LinearPredictor):
@@ -200,10 +202,11 @@ class LinearRanker(LinearPredictor):
 
         Parameters
         ----------
-        X : array, dataframe, sparse matrix or tensor, (m, d)
+        X : array, dataframe, sparse matrix or tensor, (m, d), or Dataset
             Features; CSR, and float32 or float64 in C or F order, are used without a copy. So is what lies on a device:
             a tensor, or anything with ``__dlpack__``. A dataframe's columns hold numbers, or lists of as many numbers
-            in every row (embeddings).
+            in every row (embeddings). A Dataset, read or scanned (`linrank.scan`), brings labels, queries and weights
+            along.
         y : (m,) or None
             Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
         qid : (m,), name of a column, or None
@@ -225,14 +228,15 @@ class LinearRanker(LinearPredictor):
             Weights to start from, in the units of the data.
         """
         training = Training.of(self, warm_start=self.warm_start, device=self.device)
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
         data, fill = self._data(given.X, y, given.qid, **weights, pairs=given.pairs)
-        named = feature_names(given.X)
-        training = training.over(data.n_features, named.get("feature_names_in_", self._names))
+        names = feature_names(named(data_of, given.X))
+        training = training.over(data.n_features, names.get("feature_names_in_", self._names))
         trained = training.fit(data, self._start(start), self._advises, self._on_fold)
         kept = (trained.solution, trained.key) if self.warm_start else (None, None)
-        found = {**trained.attributes(), **named, "fill_": fill, "_aside": given.aside}
+        found = {**trained.attributes(), **names, "fill_": fill, "_aside": given.aside}
         self._adopt(data, {**found, "_solution": kept[0], "_key": kept[1]})
         trained.warn()
         return self

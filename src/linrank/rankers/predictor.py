@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
-from ..data.device import on_host, with_shape
-from ..data.frames import check_frame, drop_columns, header_of
+from ..data.dataset import Dataset
+from ..data.device import on_host
+from ..data.frames import check_frame, drop_columns
 from ..data.given import Given, gather
+from ..data.joining import joined, wide_enough
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
@@ -25,11 +28,13 @@ from ..data.ordering import order_within
 from ..data.queries import encode_queries
 from ..data.ranking_data import RankingData
 from ..data.row_counts import RowCounts
+from ..data.scan import Scan
 from ..engines.matrix import predict
 from ..losses import as_loss
 from ..metrics import pairwise_accuracy
 from .explanation import Explanation, as_row, explain_difference
 from .exports import Exports
+from .names import check_names
 
 #: A ranker of queries is asked for a score without them.
 NO_QID = (
@@ -37,6 +42,26 @@ NO_QID = (
     "Pipeline or a search drops it, unless sklearn.set_config(enable_metadata_routing=True); y=labels(y, qid) always "
     "arrives.)"
 )
+
+
+class ScoredRows(NamedTuple):
+    """The scores of a Dataset's rows, and what is known of them."""
+
+    scores: FloatArray
+    y: FloatArray | None
+    qid: NDArray[Any] | None
+    sample_weight: FloatArray | None
+
+    @property
+    def stand_in(self) -> FloatArray:
+        """As many rows, for whoever counts them."""
+        return self.scores[:, None]
+
+    def beside(self, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Labels, queries and weights, where none are given."""
+        own = self.y, self.qid, self.sample_weight
+        y, qid, weight = (b if a is None else a for a, b in zip((y, qid, sample_weight), own, strict=True))
+        return y, qid, weight
 
 
 class LinearPredictor(Exports, BaseEstimator, ABC):
@@ -143,10 +168,24 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
         """
         check_is_fitted(self)
+        if isinstance(X, Dataset):
+            return self._scored(X).scores
         X = self._features(X)
         features = check_features(X, allow_nan=self.fill_ is not None)
-        validate_data(self, with_shape(header_of(X)), reset=False, skip_check_array=True)
+        check_names(self, X)
         return predict(features, self.coef_, self.fill_)
+
+    def _scored(self, data: Dataset) -> ScoredRows:
+        """The scores of a Dataset's rows beside their labels, chunk by chunk: its features need not fit into memory."""
+        check_is_fitted(self)
+        parts, scores = [], []
+        for chunk in data.chunks():
+            check_names(self, chunk)
+            X = wide_enough(chunk.X, self.coef_.size) if isinstance(data, Scan) else chunk.X
+            scores.append(predict(check_features(X, allow_nan=self.fill_ is not None), self.coef_, self.fill_))
+            parts.append(replace(chunk, X=np.empty((chunk.n_rows, 0)), comments=None))
+        rows = joined(parts)
+        return ScoredRows(np.concatenate(scores), rows.y, rows.qid, rows.sample_weight)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
@@ -165,8 +204,11 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
         """1-based position of each row within its query, best first; equal scores keep their input order."""
+        scored = self._scored(X) if isinstance(X, Dataset) else None
+        if scored is not None:
+            X, qid = scored.stand_in, scored.qid if qid is None else qid
         given = gather(X, qid)
-        scores = self.predict(given.X)
+        scores = self.predict(given.X) if scored is None else scored.scores
         query, ids = encode_queries(given.qid, scores.size)
         ordered = order_within(query, ids.size, scores)
         positions = np.empty(scores.size, dtype=np.int64)
@@ -190,11 +232,14 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         or beside the preferences of `y`.
         """
         check_is_fitted(self)
+        scored = self._scored(X) if isinstance(X, Dataset) else None
+        if scored is not None:
+            X, (y, qid, sample_weight) = scored.stand_in, scored.beside(y, qid, sample_weight)
         given = gather(X, qid, pairs=pairs, ids=ids)
         needs_queries = y is not None or self.query_weighting == "queries"
         if self.fitted_with_qid_ and needs_queries and split_labels(y, given.qid)[1] is None:
             raise DataError(NO_QID)
-        scores = self.predict(given.X)
+        scores = self.predict(given.X) if scored is None else scored.scores
         if self._rows_seen is not None and given.qid is not None and y is not None and not are_labels(y):
             self._rows_seen.warn_of_others(given.qid, scores.size)
         accuracy: float = pairwise_accuracy(
@@ -226,7 +271,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         for row in (a, b):
             one = self._features(as_row(row))
             checked = fill_missing(one, self.fill_)
-            validate_data(self, header_of(one), reset=False, skip_check_array=True)
+            check_names(self, one)
             if checked.shape[0] != 1:
                 raise DataError(f"explain compares two rows, but was given {checked.shape[0]} at once: give one each.")
             rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])

@@ -9,15 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored, warn_caller
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
-from ..data.device import with_shape
-from ..data.frames import header_of
 from ..data.ranking_data import RankingData
 from ..defaults import (
     ALL_IN_ORDER,
@@ -296,14 +292,3 @@ def _minimise(
 ) -> Solution:
     """The solver's answer, looked at: it may be anybody's."""
     return checked(solver.minimise(objective, start, callback), objective.n_features)
-
-
-class _Named(BaseEstimator):
-    """Takes names of features."""
-
-
-def feature_names(X: Any) -> dict[str, Any]:
-    """Number and, where X has them, names of the features, as scikit-learn's attributes."""
-    named = _Named()
-    validate_data(named, with_shape(header_of(X)), skip_check_array=True)
-    return dict(vars(named))
