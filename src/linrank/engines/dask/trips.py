@@ -1,0 +1,150 @@
+"""Trips: what is asked of all shards at once, and of rankings that span workers."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._typing import FloatArray
+from ...data.parts import within_limit
+from ...data.ranking_data import RankingData
+from .cluster import Cluster
+from .recipes import Product, Recipe, products
+from .shard import Missing, Request, serve
+from .span import count, part_back, part_outer, part_scores, queries_of, rows_of, take_rows, told
+
+#: The workers that hold each of some futures, by key.
+Holders = dict[str, tuple[str, ...]]
+
+
+class Lacking(Exception):
+    """Some worker has lost what was asked for by its key."""
+
+
+@dataclass
+class Asked:
+    """Tasks under way, and what becomes of their answers."""
+
+    futures: list[Any]
+    then: Callable[[list[Any]], Any]
+
+
+def ask_shards(cluster: Cluster, shards: Sequence[Any], request: Request, holders: Holders) -> Asked:
+    """One task a worker with the list of its shards; the answers come in the shards' order."""
+    load: dict[str, int] = {}
+    groups: dict[Any, list[int]] = {}
+    for number, shard in enumerate(shards):
+        there = holders.get(shard.key, ())
+        home = min(there, key=lambda address: (load.get(address, 0), address)) if there else number
+        if there:
+            load[home] = load.get(home, 0) + 1
+        groups.setdefault(home, []).append(number)  # one that nobody holds is a task of its own: it is made again
+    message = request.packed()
+    futures = [
+        cluster.submit(serve, [shards[n] for n in own], own, message, on=[home] if isinstance(home, str) else [])
+        for home, own in groups.items()
+    ]
+
+    def then(answers: list[Any]) -> list[Any]:
+        found: list[Any] = [None] * len(shards)
+        for own, told_ in zip(groups.values(), answers, strict=True):
+            for number, answer in zip(own, told_, strict=True):
+                found[number] = answer
+        return found
+
+    return Asked(futures, then)
+
+
+@dataclass
+class Span:
+    """Rows on several workers, in their order, and where they are counted."""
+
+    parts: list[Any]
+    counter: Any
+    ends: list[int]  # of the parts' rows, counted through
+
+    @property
+    def futures(self) -> list[Any]:
+        """All that it holds."""
+        return [*self.parts, self.counter]
+
+    @property
+    def bounds(self) -> list[tuple[int, int]]:
+        """First row of each part, and the one after its last."""
+        return list(zip([0, *self.ends[:-1]], self.ends, strict=True))
+
+    def ask(
+        self,
+        cluster: Cluster,
+        request: Request,
+        holders: Holders,
+        wanted: Sequence[Product] = (),
+        back: bool = False,
+        scale: FloatArray | None = None,
+    ) -> Asked:
+        """Products X w to the counter, its numbers to the client, and, with `back`, X^T of its rows from the parts."""
+        counted = self._count(cluster, request, holders, wanted)
+        at_counter = holders.get(self.counter.key, ())
+        futures = [cluster.submit(told, counted, on=at_counter)]
+        if back:
+            for part, (first, last) in zip(self.parts, self.bounds, strict=True):
+                g = cluster.submit(rows_of, counted, first, last, on=at_counter)
+                futures.append(cluster.submit(part_back, part, cluster.name, g, scale, on=holders.get(part.key, ())))
+
+        def then(answers: list[Any]) -> Any:
+            answer, *parts = answers
+            if isinstance(answer, Missing) or not back:
+                return answer
+            return answer, sum(parts[1:], parts[0])
+
+        return Asked(futures, then)
+
+    def _count(self, cluster: Cluster, request: Request, holders: Holders, wanted: Sequence[Product]) -> Any:
+        message, name = pickle.dumps(list(wanted)), cluster.name
+        scores = []
+        if wanted:
+            scores = [
+                cluster.submit(part_scores, part, name, message, on=holders.get(part.key, ())) for part in self.parts
+            ]
+        at_counter = holders.get(self.counter.key, ())
+        return cluster.submit(count, self.counter, name, request.packed(), scores, on=at_counter)
+
+    def outer(self, cluster: Cluster, request: Request, holders: Holders, recipe: Recipe, n_queries: int) -> Asked:
+        """The sum over queries of (X^T g_q)(X^T g_q)^T, and the unit of g."""
+        counted = self._count(cluster, request, holders, list(products(recipe)))
+        at_counter = holders.get(self.counter.key, ())
+        futures = [cluster.submit(told, counted, on=at_counter)]
+        for part, (first, last) in zip(self.parts, self.bounds, strict=True):
+            g = cluster.submit(rows_of, counted, first, last, on=at_counter)
+            query = cluster.submit(queries_of, self.counter, first, last, on=at_counter)
+            where = holders.get(part.key, ())
+            futures.append(cluster.submit(part_outer, part, cluster.name, g, query, n_queries, on=where))
+
+        def then(answers: list[Any]) -> Any:
+            unit, *parts = answers
+            if isinstance(unit, Missing):
+                return unit
+            A = unit * sum(parts[1:], parts[0])
+            return A.T @ A
+
+        return Asked(futures, then)
+
+    def draw(self, cluster: Cluster, drawn: RankingData | None, one_more: bool) -> RankingData | None:
+        """What the counter drew, whose features are numbers of rows, with the features of these rows."""
+        if drawn is None or drawn.n_rows == 0:
+            return drawn
+        rows = drawn.X[:, 0].astype(np.int64)
+        holders = dict(zip([part.key for part in self.parts], cluster.holders(self.parts), strict=True))
+        futures, places = [], []
+        for part, (first, last) in zip(self.parts, self.bounds, strict=True):
+            here = np.flatnonzero((rows >= first) & (rows < last))
+            if here.size:
+                futures.append(cluster.submit(take_rows, part, rows[here] - first, on=holders[part.key]))
+                places.append(here)
+        data = drawn.with_features(cluster.gather(futures), np.concatenate(places))
+        kept = within_limit(data.X, data.query, np.arange(data.n_rows), one_more=one_more)
+        return data if kept.size == data.n_rows else data.part(kept)
