@@ -88,6 +88,41 @@ class Progress:
             self._hidden = None
 
 
+class Opening:
+    """What is done before a fit on a cluster begins: a live line on a terminal, a line for each stage elsewhere."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose = int(verbose)
+        self._console: Any = None
+        self._live: Any = None
+        self._stage = ""
+
+    def __enter__(self) -> Opening:
+        if self.verbose > 0:
+            from rich.console import Console
+
+            self._console = Console(stderr=True, highlight=False)
+            if self._console.is_terminal:
+                plain = not self._console.encoding.lower().startswith("utf")
+                self._live = self._console.status("", spinner="line" if plain else "dots")
+                self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def say(self, text: str, more: str = "") -> None:
+        """A stage, and how far it has come."""
+        if self._live is not None:
+            self._live.update(f"{text}{more}")
+        elif self._console is not None and text != self._stage:
+            self._console.print(text, soft_wrap=True)
+        self._stage = text
+
+
 class PathProgress:
     """Fits made so far, over folds and alphas: a bar on a terminal, a line per tenth of the work elsewhere."""
 

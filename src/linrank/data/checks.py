@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..kernels.products import csr_is_sound, has_duplicates
+from .collections import refuse_collection
 from .device import check_far, is_far
 
 
@@ -68,6 +69,7 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already; on a device, as a tensor."""
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
+    refuse_collection(X, "This", "it is LinearRanker that trains and predicts on a cluster; give X.compute() here")
     from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
 
     finite = "allow-nan" if allow_nan else True

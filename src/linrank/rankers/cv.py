@@ -10,6 +10,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from .._errors import ConvergenceWarning
+from ..data.collections import refuse_collection
 from ..losses import AnyLoss
 from ..metrics import Metric
 from ..model_selection.folds import make_folds, with_pairs
@@ -17,6 +18,9 @@ from ..model_selection.path import Judge, Search
 from ..solvers import Solver
 from .predictor import LinearPredictor
 from .training import Training, feature_names
+
+
+CURE = "choose alpha on a part of it, as X.partitions[:9].compute(), and fit LinearRanker(alpha=...) to all of it"
 
 
 class LinearRankerCV(LinearPredictor):
@@ -100,6 +104,7 @@ class LinearRankerCV(LinearPredictor):
         pairs: ArrayLike | None = None,
     ) -> Self:
         """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
+        refuse_collection(X, "LinearRankerCV", CURE)
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
         search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)

@@ -8,8 +8,10 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
+from ..data.collections import any_collection
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
+from .cluster import fit_on_cluster
 from .predictor import LinearPredictor
 from .training import Start, Training, feature_names
 
@@ -99,7 +101,7 @@ class LinearRanker(LinearPredictor):
     0.76
     """
 
-    __metadata_request__fit = {"start": metadata_routing.UNUSED}  # noqa: RUF012
+    __metadata_request__fit = {"start": metadata_routing.UNUSED, "client": metadata_routing.UNUSED}  # noqa: RUF012
 
     _solution: Solution | None = None  # kept by warm_start, not by a model file
     _key: Any = None
@@ -147,12 +149,13 @@ class LinearRanker(LinearPredictor):
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
         start: Any = None,
+        client: Any = None,
     ) -> Self:
         """Train on graded rows, explicit pairs, or both.
 
         Parameters
         ----------
-        X : array, dataframe, sparse matrix or tensor, (m, d)
+        X : array, dataframe, sparse matrix, tensor or dask collection, (m, d)
             Features; CSR, and float32 or float64 in C or F order, are used without a copy. So is what lies on a device:
             a tensor, or anything with ``__dlpack__``.
         y : (m,) or None
@@ -168,7 +171,13 @@ class LinearRanker(LinearPredictor):
             Explicit preferences (winner row, loser row[, weight]).
         start : (d,) or fitted ranker, optional
             Weights to start from, in the units of the data.
+        client : dask.distributed.Client or linrank.engines.Dask, optional
+            The cluster to train on (``pip install "linrank[dask]"``); of dask collections by default the one that holds
+            them. Rows stay on its workers, each query whole on one of them. docs/cluster.md says what travels.
         """
+        if client is not None or any_collection(X, y, qid):
+            given = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
+            return fit_on_cluster(self, client, X, y, qid, given, self._start(start))
         training = Training.of(self, warm_start=self.warm_start, device=self.device)
         data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
         trained = training.fit(data, self._start(start), advise=self._advises)

@@ -15,17 +15,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
+from ..data.collections import any_collection, is_collection, stand_in
 from ..data.device import on_host
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
-from ..data.ordering import order_within
+from ..data.ordering import positions_within
 from ..data.queries import encode_queries
 from ..data.ranking_data import RankingData
 from ..data.row_counts import RowCounts
 from ..engines.matrix import predict
 from ..losses import as_loss
 from ..metrics import pairwise_accuracy
+from .collections import rank_collection, score_collection
 from .explanation import Explanation, as_row, explain_difference
 from .exports import Exports
 
@@ -76,8 +78,11 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         It remembers how many rows each query has, where nothing else can tell later that a query was cut.
         """
         seen = _rows_of_queries(data.qid_from, data.query, data.query_ids)
-        fitted = {**found, "fitted_with_qid_": data.qid_from is not None, "_rows_seen": seen}
-        fitted["_queries_without_pairs"] = data.n_queries_without_pairs
+        self._become(found, data.qid_from is not None, data.n_queries_without_pairs, seen)
+
+    def _become(self, found: dict[str, Any], with_qid: bool, without_pairs: int, seen: RowCounts | None) -> None:
+        """The same, of what is known of the data."""
+        fitted = {**found, "fitted_with_qid_": with_qid, "_rows_seen": seen, "_queries_without_pairs": without_pairs}
         self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | fitted
 
     def _remember(self, rows: LabelledRows) -> None:
@@ -87,9 +92,13 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.
 
-        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
+        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored. Of a dask
+        array it is a dask array, of a dask frame a series: rows are scored where they lie.
         """
         check_is_fitted(self)
+        if is_collection(X):
+            validate_data(self, stand_in(X), reset=False, skip_check_array=True)
+            return score_collection(X, self.coef_, self.fill_)
         features = check_features(X, allow_nan=self.fill_ is not None)
         validate_data(self, X, reset=False, skip_check_array=True)
         return predict(features, self.coef_, self.fill_)
@@ -109,13 +118,14 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         return np.asarray(loss.probability(a - b))
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
-        """1-based position of each row within its query, best first; equal scores keep their input order."""
+        """1-based position of each row within its query, best first; equal scores keep their input order.
+
+        Of a dask collection it is one: scores are brought together by query, rows are not.
+        """
         scores = self.predict(X)
-        query, ids = encode_queries(qid, scores.size)
-        ordered = order_within(query, ids.size, scores)
-        positions = np.empty(scores.size, dtype=np.int64)
-        positions[ordered.row] = np.arange(1, scores.size + 1) - np.repeat(ordered.ptr[:-1], np.diff(ordered.ptr))
-        return positions
+        if any_collection(scores, qid):
+            return rank_collection(scores, qid)
+        return positions_within(*encode_queries(qid, scores.size), scores)
 
     def score(
         self,
@@ -134,7 +144,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         if split_labels(y, qid)[1] is None and self.fitted_with_qid_:
             raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
         scores = self.predict(X)
-        if self._rows_seen is not None and qid is not None and not are_labels(y):
+        if self._rows_seen is not None and qid is not None and not are_labels(y) and not is_collection(qid):
             self._rows_seen.warn_of_others(qid, scores.size)
         accuracy: float = pairwise_accuracy(
             y,

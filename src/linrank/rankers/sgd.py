@@ -16,6 +16,7 @@ from .._progress import Progress
 from ..data.checks import check_choice
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
+from ..data.collections import refuse_collection
 from ..data.ranking_data import QUERY_WEIGHTINGS
 from ..stochastic.checkpoint import Keeper, Saved, load_checkpoint
 from ..stochastic.fit import Fit, fit_rows
@@ -27,6 +28,9 @@ from ..stochastic.settings import Settings, check_whole, plain, read_settings
 from ..stochastic.stream import Chunks, Stream, begin_stream
 from .lazy import Evaluated
 from .predictor import LinearPredictor
+
+
+CURE = "train on the cluster with LinearRanker, or give partial_fit one computed partition after the other"
 
 
 class SGDRanker(LinearPredictor):
@@ -198,6 +202,7 @@ class SGDRanker(LinearPredictor):
         SGDRanker has made; any other start counts as if it had taken `n_steps`. `checkpoint` and `resume` are those of
         `fit_stream`; the file is kept after each twentieth of the steps.
         """
+        refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings()
         complete, fill = learn_missing(X, self.missing)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
@@ -233,6 +238,7 @@ class SGDRanker(LinearPredictor):
         """
         if checkpoint is not None and self._stream is None and Path(checkpoint).exists():
             self._take_up(load_checkpoint(Path(checkpoint), self._described()))
+        refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings(stream=True)
         chunk = self._check(self._stream, X, y, qid, sample_weight, query_weight)
         stream = self._learn(settings, X, chunk, self._stream)

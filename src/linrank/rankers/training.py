@@ -154,7 +154,13 @@ class Training:
     def fit(self, data: RankingData, start: Start | None = None, advise: bool = False) -> Trained:
         """Train on data; `advise`: say so where the fit looks under-regularised."""
         engine = open_engine(data, self.n_jobs, self.device)
-        with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(self.loss)) as progress:
+        return self.fit_with(engine, engine.facts, start, advise)
+
+    def fit_with(
+        self, engine: Engine, described: Facts | str, start: Start | None = None, advise: bool = False
+    ) -> Trained:
+        """The same on an engine that is open already; `described` is shown before work begins."""
+        with engine, overflow_ignored(), Progress(self.verbose, described, known_name(self.loss)) as progress:
             scale, alpha = self.from_data(engine)
             objective = Objective(engine, self.loss, Ridge(alpha), scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero

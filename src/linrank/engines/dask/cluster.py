@@ -31,6 +31,8 @@ class Cluster:
         self._empty: float | None = None  # since when there has been no worker that works
         self._deaf: float | None = None  # since when the scheduler has not answered
         self._checked: set[str] = set()  # workers whose versions are known
+        self.under_way: list[Any] = []  # tasks that are waited for
+        self.say: Callable[[str], None] = lambda more: None  # how far tasks have come
 
     def submit(self, function: Callable[..., Any], *arguments: Any, on: Iterable[str] = ()) -> Any:
         """A task with a key of its own; `on` are the workers that it should run on, if they are still there."""
@@ -47,25 +49,39 @@ class Cluster:
         found = self._ask(lambda: self.client.scheduler.who_has(keys=[future.key for future in futures]))
         return [tuple(found.get(future.key, ())) for future in futures]
 
+    def compute(self, delayed: Sequence[Any]) -> list[Any]:
+        """Tasks for delayed values of a collection, whose own tasks go before them."""
+        try:
+            return list(self.client.compute(list(delayed)))
+        except Exception as error:
+            raise self._named(error) from error
+
     def gather(self, futures: Sequence[Any]) -> list[Any]:
         """What the tasks answer; an error of one is raised, and so is the want of a cluster."""
+        self.wait(futures)
+        return [self._opened(answer) for answer in self._bring(futures)]
+
+    def wait(self, futures: Sequence[Any]) -> None:
+        """Until all tasks are done, or there is no more hope."""
         from distributed import wait
 
+        self.under_way = list(futures)
         self._signs.clear()
         self._empty = self._deaf = None
         looked = time.monotonic()
         while True:
             try:
-                wait(futures, timeout=LOOK)
+                wait(self.under_way, timeout=LOOK)
                 break
             except TimeoutError:
+                self.say(f": {sum(future.done() for future in futures):,} of {len(futures):,} done")
                 self._check_client()
                 if time.monotonic() - looked >= min(SOON, self.patience / 8):
                     self._look()
                     looked = time.monotonic()
             except Exception as error:
                 raise self._named(error) from error
-        return [self._opened(answer) for answer in self._bring(futures)]
+        self.under_way = []
 
     def _bring(self, futures: Sequence[Any]) -> list[Any]:
         """The results of tasks that are done."""

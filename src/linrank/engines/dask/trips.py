@@ -33,30 +33,39 @@ class Asked:
     then: Callable[[list[Any]], Any]
 
 
+def by_holder(futures: Sequence[Any], holders: Holders) -> list[tuple[list[str], list[int]]]:
+    """Numbers of futures by the worker that holds them; one that nobody holds, as it is made again, stands alone."""
+    groups: dict[str, list[int]] = {}
+    alone: list[tuple[list[str], list[int]]] = []
+    for number, future in enumerate(futures):
+        there = holders.get(future.key, ())
+        if there:
+            home = min(there, key=lambda address: (len(groups.get(address, ())), address))
+            groups.setdefault(home, []).append(number)
+        else:
+            alone.append(([], [number]))
+    return [([home], own) for home, own in groups.items()] + alone
+
+
+def in_order(groups: Sequence[list[int]], answers: Sequence[list[Any]]) -> list[Any]:
+    """Answers of groups of numbers, by number."""
+    found = {n: one for own, told_ in zip(groups, answers, strict=True) for n, one in zip(own, told_, strict=True)}
+    return [found[n] for n in range(len(found))]
+
+
 def ask_shards(cluster: Cluster, shards: Sequence[Any], request: Request, holders: Holders) -> Asked:
     """One task a worker with the list of its shards; the answers come in the shards' order."""
-    load: dict[str, int] = {}
-    groups: dict[Any, list[int]] = {}
-    for number, shard in enumerate(shards):
-        there = holders.get(shard.key, ())
-        home = min(there, key=lambda address: (load.get(address, 0), address)) if there else number
-        if there:
-            load[home] = load.get(home, 0) + 1
-        groups.setdefault(home, []).append(number)  # one that nobody holds is a task of its own: it is made again
-    message = request.packed()
-    futures = [
-        cluster.submit(serve, [shards[n] for n in own], own, message, on=[home] if isinstance(home, str) else [])
-        for home, own in groups.items()
-    ]
+    message, groups = request.packed(), by_holder(shards, holders)
+    futures = [cluster.submit(serve, [shards[n] for n in own], own, message, on=home) for home, own in groups]
+    return Asked(futures, lambda answers: in_order([own for _, own in groups], answers))
 
-    def then(answers: list[Any]) -> list[Any]:
-        found: list[Any] = [None] * len(shards)
-        for own, told_ in zip(groups.values(), answers, strict=True):
-            for number, answer in zip(own, told_, strict=True):
-                found[number] = answer
-        return found
 
-    return Asked(futures, then)
+def on_holders(cluster: Cluster, function: Callable[[list[Any]], list[Any]], futures: Sequence[Any]) -> list[Any]:
+    """A function of what workers hold, one task a worker: its answers, in the futures' order."""
+    holders = dict(zip([future.key for future in futures], cluster.holders(futures), strict=True))
+    groups = by_holder(futures, holders)
+    asked = [cluster.submit(function, [futures[n] for n in own], on=home) for home, own in groups]
+    return in_order([own for _, own in groups], cluster.gather(asked))
 
 
 @dataclass

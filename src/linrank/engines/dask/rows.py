@@ -1,0 +1,304 @@
+"""On workers: rows as they come, counted, cut and brought together, until each query is whole in one shard.
+
+Counting tasks tell the rows of each query in a chunk. A table of them says where each query has its home. Pieces of
+chunks go there. Nothing of it passes through the client but how many rows and pieces there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..._errors import DataError, NoPairsError
+from ..._typing import FloatArray
+from ...data.checks import check_features
+from ...data.missing import pieces, replace_missing
+from ...data.preferences import Graph, build
+from ...data.queries import check_ids, number_queries
+from ...data.ranking_data import RankingData, _check_rows
+from .build import without_features
+from .shard import Shard
+from .span import Counter, Rows
+
+COLUMNS = ("y", "qid", "sample_weight", "query_weight")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows: features, and a value each of what was given."""
+
+    X: Any
+    columns: dict[str, NDArray[Any]]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    def __sizeof__(self) -> int:
+        return matrix_bytes(self.X) + sum(int(column.nbytes) for column in self.columns.values())
+
+    def take(self, rows: NDArray[np.int64]) -> Chunk:
+        """Some of the rows, in this order; all of them as they are."""
+        if rows.size == self.n_rows and np.array_equal(rows, np.arange(rows.size)):
+            return self
+        return Chunk(self.X[rows], {name: column[rows] for name, column in self.columns.items()})
+
+
+def matrix_bytes(X: Any) -> int:
+    """Bytes of features."""
+    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) if sp.issparse(X) else int(X.nbytes)
+
+
+@dataclass(frozen=True)
+class Building:
+    """How rankings are made of rows."""
+
+    preferences: Any
+    query_weighting: str
+    missing: str
+    query_weight: Mapping[Any, float] | None = None
+    fill: FloatArray | None = None
+
+
+class Measured(NamedTuple):
+    """What the client is told of a chunk."""
+
+    rows: int
+    bytes: int
+    features: int
+    kind: str  # of the features: dense or sparse
+    ids: str  # kind of the query ids
+
+
+def load(block: tuple[Any, dict[str, Any]], missing: str) -> Chunk:
+    """A block as a chunk, its features checked."""
+    lead, columns = block
+    if lead.shape[0] == 0:
+        X = lead if sp.issparse(lead) else np.empty((0, lead.shape[1]))
+        return Chunk(X, {name: np.asarray(column) for name, column in columns.items()})
+    X = check_features(lead, allow_nan=missing != "error")
+    given = dict(columns)
+    if "qid" in given:
+        given["qid"] = check_ids(given["qid"], X.shape[0])
+    return Chunk(X, {name: np.asarray(column) for name, column in given.items()})
+
+
+def measure(chunks: list[Chunk]) -> list[Measured]:
+    """The sizes of some chunks."""
+    return [
+        Measured(
+            chunk.n_rows,
+            matrix_bytes(chunk.X),
+            int(chunk.X.shape[1]),
+            "sparse" if sp.issparse(chunk.X) else "dense",
+            "" if "qid" not in chunk.columns or not chunk.n_rows else id_kind(chunk.columns["qid"]),
+        )
+        for chunk in chunks
+    ]
+
+
+def id_kind(ids: NDArray[Any]) -> str:
+    """Whether ids are whole numbers, texts or dates: only those of one kind can be compared."""
+    if ids.dtype.kind == "O":
+        return "numbers" if isinstance(ids[0], (int, np.integer)) else type(ids[0]).__name__
+    return {"U": "str", "S": "bytes", "M": "dates", "m": "durations"}.get(ids.dtype.kind, "numbers")
+
+
+def means(chunks: list[Chunk]) -> list[tuple[FloatArray, FloatArray]]:
+    """For each chunk, the values of each column that are there, and their mean."""
+    return [_mean(chunk.X) for chunk in chunks]
+
+
+def _mean(X: Any) -> tuple[FloatArray, FloatArray]:
+    n, d = X.shape
+    if sp.issparse(X):
+        known = ~np.isnan(X.data)
+        count = (n - np.bincount(X.indices[~known], minlength=d)).astype(np.float64)
+        share = X.data[known] / np.maximum(count, 1)[X.indices[known]]
+        return count, np.bincount(X.indices[known], share, minlength=d).astype(np.float64)
+    count = n - sum((np.isnan(piece).sum(axis=0) for _, piece in pieces(X)), np.zeros(d))
+    mean = np.zeros(d)
+    for _, piece in pieces(X):
+        mean += np.nansum(piece / np.maximum(count, 1), axis=0, dtype=np.float64)
+    return count, mean
+
+
+def join(chunks: list[Chunk]) -> Chunk:
+    """Chunks whose rows follow one another, as one."""
+    held = [chunk for chunk in chunks if chunk.n_rows] or chunks[:1]
+    if len(held) == 1:
+        return held[0]
+    stack = sp.vstack([chunk.X for chunk in held], format="csr") if sp.issparse(held[0].X) else None
+    X = np.concatenate([chunk.X for chunk in held]) if stack is None else stack
+    return Chunk(X, {name: concatenate([chunk.columns[name] for chunk in held]) for name in held[0].columns})
+
+
+def concatenate(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Columns one after the other; objects stay objects."""
+    if any(part.dtype.kind == "O" for part in parts):
+        parts = [part.astype(object) for part in parts]
+    return np.concatenate(parts)
+
+
+class Counts(NamedTuple):
+    """The queries of a chunk, and how many rows each has there."""
+
+    ids: NDArray[Any]
+    rows: NDArray[np.int64]
+
+
+def count_queries(chunk: Chunk) -> Counts:
+    """A counting task."""
+    query, ids = number_queries(chunk.columns.get("qid"), chunk.n_rows)
+    return Counts(ids, np.bincount(query, minlength=ids.size))
+
+
+class Plan(NamedTuple):
+    """What the client is told: how many rows of each chunk go to each shard."""
+
+    shards: list[dict[int, int]]
+    spans: list[dict[int, int]]
+
+
+class Table(NamedTuple):
+    """Where the rows of each query go: a number for each of a chunk's queries; those that span workers come last."""
+
+    homes: list[NDArray[np.int64]]
+    plan: Plan
+
+
+def make_table(counts: list[Counts], span_rows: float) -> Table:
+    """The table: a query goes where most of its rows are; one of more rows that is in several chunks spans them."""
+    ids = concatenate([count.ids for count in counts])
+    rows = np.concatenate([count.rows for count in counts])
+    chunk = np.repeat(np.arange(len(counts)), [count.ids.size for count in counts])
+    _, query = np.unique(ids, return_inverse=True)
+    n_queries = int(query.max()) + 1
+    total, n_chunks_of = np.bincount(query, rows), np.bincount(query)
+    spans = (total > span_rows) & (n_chunks_of > 1)
+    home = _homes(query, chunk, rows, n_queries)
+    group = _split_homes(home, total, spans, len(counts), float(rows.sum()) / len(counts))
+    number = np.full(n_queries, -1, dtype=np.int64)
+    used, number[~spans] = np.unique(group[~spans], return_inverse=True)
+    number[spans] = used.size + np.arange(int(spans.sum()))
+    goes = number[query]
+    edge, where = np.unique(goes * len(counts) + chunk, return_inverse=True)
+    plan: list[dict[int, int]] = [{} for _ in range(used.size + int(spans.sum()))]
+    for key, n in zip(edge.tolist(), np.bincount(where, rows).tolist(), strict=True):
+        plan[key // len(counts)][key % len(counts)] = int(n)
+    ends = np.cumsum([count.ids.size for count in counts])[:-1]
+    return Table(np.split(goes, ends), Plan(plan[: used.size], plan[used.size :]))
+
+
+def _homes(query: NDArray[Any], chunk: NDArray[Any], rows: NDArray[Any], n_queries: int) -> NDArray[np.int64]:
+    """The chunk with most rows of each query; where several have as many, they take turns."""
+    order = np.lexsort((chunk, -rows, query))
+    q, c, n = query[order], chunk[order], rows[order]
+    first = np.searchsorted(q, np.arange(n_queries))
+    best = n == n[first][q]
+    ties = np.bincount(q[best], minlength=n_queries)
+    return c[first + np.arange(n_queries) % ties]
+
+
+def _split_homes(
+    home: NDArray[np.int64], total: NDArray[Any], spans: NDArray[np.bool_], n_chunks: int, mean: float
+) -> NDArray[np.float64]:
+    """Numbers of shards: a home with more than twice the mean chunk's rows is cut into several."""
+    load = np.where(spans, 0, total)
+    order = np.lexsort((np.arange(home.size), home))
+    running = np.cumsum(load[order]) - load[order]
+    of_home = np.bincount(home, load, minlength=n_chunks)
+    before = np.r_[0, np.cumsum(of_home)[:-1]]
+    piece = np.zeros(home.size)
+    piece[order] = (running - before[home[order]]) // max(mean, 1.0)
+    return home * float(1 << 32) + np.where(of_home[home] > 2 * mean, piece, 0)
+
+
+def plan_of(table: Table) -> Plan:
+    """For the client."""
+    return table.plan
+
+
+def homes_of(table: Table, chunk: int) -> NDArray[np.int64]:
+    """For a chunk: where each of its queries goes."""
+    return table.homes[chunk]
+
+
+def cut(chunk: Chunk, homes: NDArray[np.int64], target: int) -> Chunk:
+    """A piece task: the rows that go to one shard, in their order."""
+    query, _ = number_queries(chunk.columns.get("qid"), chunk.n_rows)
+    return chunk.take(np.flatnonzero(homes[query] == target))
+
+
+def make_data(chunk: Chunk, how: Building) -> RankingData:
+    """Rows sorted by query, with their preferences, of which there may be none."""
+    if "qid" in chunk.columns:
+        query, _ = number_queries(chunk.columns["qid"], chunk.n_rows)
+        if np.any(query[1:] < query[:-1]):
+            chunk = chunk.take(np.argsort(query, kind="stable"))
+    X, y, qid, v, u = _given(chunk, how)
+    told = {"preferences": how.preferences, "query_weighting": how.query_weighting}
+    try:
+        return RankingData(X, y, qid, sample_weight=v, query_weight=u, **told)
+    except NoPairsError:
+        return unranked(chunk, how)
+
+
+def _given(chunk: Chunk, how: Building) -> tuple[Any, ...]:
+    """X without NaN, y, qid, row weights and query weights."""
+    given = chunk.columns
+    X = chunk.X if how.fill is None else replace_missing(chunk.X, how.fill)
+    u = given.get("query_weight") if how.query_weight is None else how.query_weight
+    return X, given["y"], given.get("qid"), given.get("sample_weight"), u
+
+
+def unranked(chunk: Chunk, how: Building) -> RankingData:
+    """The rows as they stand, without a preference."""
+    X, y, qid, v, u = _given(chunk, how)
+    grades, values = _check_rows(chunk.n_rows, y, qid, v, u, None)
+    none = np.empty(0, dtype=np.int64)
+    built = build(grades, Graph(none, none, np.empty(0)), None, "pairs")
+    return RankingData._of(X, values, grades.query, grades.ids, None if qid is None else "qid", grades.v, built)
+
+
+def make_shard(pieces_: list[Chunk], how: Building, device: Any) -> Shard:
+    """A build task: whole queries."""
+    return Shard(make_data(join(pieces_), how), device)
+
+
+def make_part(piece: Chunk, how: Building) -> Rows:
+    """A build task: rows of a query that spans workers."""
+    return Rows(unranked(piece, how))
+
+
+def labels_of(piece: Chunk) -> Chunk:
+    """What a counter needs of a piece: all but its features."""
+    return Chunk(np.zeros((piece.n_rows, 1)), piece.columns)
+
+
+def make_counter(labels: list[Chunk], how: Building) -> Counter:
+    """A build task: the preferences of a query that spans workers."""
+    joined = join(labels)
+    ends = np.cumsum([piece.n_rows for piece in labels]).tolist()
+    return Counter(without_features(make_data(joined, replace(how, fill=None))), ends)
+
+
+def refuse_mixed(measured: list[Measured]) -> None:
+    """Refuse partitions that cannot be one data set."""
+    some = [one for one in measured if one.rows]
+    if not some:
+        raise DataError("X has no rows: give at least one.")
+    for what, kinds in (
+        ("numbers of features", {one.features for one in some}),
+        ("kinds of features", {one.kind for one in some}),
+        ("kinds of query ids", {one.ids for one in some}),
+    ):
+        if len(kinds) > 1:
+            both = " and ".join(str(kind) for kind in sorted(kinds, key=str)[:2])
+            raise DataError(f"Partitions differ in their {what} ({both}): make them alike.")
