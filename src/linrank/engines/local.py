@@ -156,8 +156,13 @@ class LocalEngine:
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
+
+        def one(block: Block) -> Sums:
+            give_up_if_stopped()
+            return loss.at_zero(block.rankings, work)
+
         with self.work.lend() as work:
-            return add_sums([loss.at_zero(block.rankings, work) for block in self.blocks])
+            return add_sums([one(block) for block in self.blocks])
 
     def evaluate(
         self, loss: Loss, s: LocalScores, d: LocalScores | None = None, t: float = 0.0, gradient: bool = False

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import pickle
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from types import FunctionType
 from typing import Any
 
 from ..._errors import ClusterError, DataError, LinrankError, ParameterError
@@ -16,8 +18,6 @@ from .shard import Failure, give_up
 
 #: Seconds between looks at the client, and those that the scheduler has to answer small questions.
 LOOK, SOON = 0.5, 5.0
-#: What must be the same on all workers; the first differs in what it computes, the second in its bits.
-PACKAGES = ("linrank", "numba")
 
 
 class Cluster:
@@ -201,7 +201,7 @@ class Cluster:
             return workers
         try:
             told = self.client.sync(
-                lambda: self.client._get_versions(packages=list(PACKAGES)), callback_timeout=self.patience
+                lambda: self.client._run(_by_value(_versions), on_error="ignore"), callback_timeout=self.patience
             )
         except TimeoutError:
             raise ClusterError(
@@ -210,15 +210,14 @@ class Cluster:
             ) from None
         except Exception as error:
             raise self._named(error) from error
-        here = told["client"]["packages"]
-        for address, version in told["workers"].items():
-            there = version["packages"]
-            for package in PACKAGES:
-                if there.get(package) != here.get(package):
-                    has = f"has {package} {there[package]}" if there.get(package) else f"has no {package}"
+        here = _versions()
+        for address, there in told.items():
+            for package, version in here.items():
+                if there[package] != version:
+                    has = f"has {package} {there[package]}" if there[package] else f"has no {package}"
                     raise ParameterError(
-                        f"The worker {address} {has}, and {here[package]} is needed: install the same on all workers, "
-                        f'pip install "linrank[dask]".'
+                        f"The worker {address} {has}, and {version} is needed: install the same on all workers, pip "
+                        'install "linrank[dask]".'
                     )
             self._checked.add(address)
         return workers
@@ -233,3 +232,25 @@ class Cluster:
             )
         with suppress(Exception):
             self.client.sync(lambda: self.client._cancel(list(futures), force=True), callback_timeout=SOON)
+
+
+def _versions() -> dict[str, str | None]:
+    """What must be the same everywhere: linrank, by which messages are read, and numba, by which bits are made."""
+    found: dict[str, str | None] = {"linrank": None, "numba": None}
+    try:
+        import linrank
+
+        found["linrank"] = linrank.__version__
+        from importlib.metadata import version
+
+        found["numba"] = version("numba")
+    except Exception:
+        return found
+    return found
+
+
+def _by_value(function: Any) -> Any:
+    """A function that is sent with its code, and not by the name of a module that a worker may lack."""
+    free = FunctionType(function.__code__, {"__name__": "__main__", "__builtins__": builtins}, function.__name__)
+    free.__module__ = "__main__"
+    return free
