@@ -112,8 +112,8 @@ def _blocks_like(lead: Any, name: str, other: Any, n_blocks: int) -> list[Any]:
     blocks = np.ravel(np.array(other.to_delayed(), dtype=object)).tolist()
     if len(blocks) != n_blocks:
         raise DataError(
-            f"X comes in {n_blocks} blocks and {name} in {len(blocks)}: give both as columns of one frame, or as arrays "
-            "with the same chunks."
+            f"X comes in {n_blocks} blocks and {name} in {len(blocks)}: give both as columns of one frame, or as "
+            "arrays with the same chunks."
         )
     return blocks
 
@@ -128,8 +128,8 @@ def _together(block: Any, inner: tuple[str, ...], outer: tuple[str, ...], *value
     for name, value in found.items():
         if len(value) != lead.shape[0]:
             raise DataError(
-                f"A partition has {lead.shape[0]} rows, and {len(value)} values of {name}: give both from the same frame, "
-                "or with the same chunks."
+                f"A partition has {lead.shape[0]} rows, and {len(value)} values of {name}: give both from the same "
+                "frame, or with the same chunks."
             )
     return lead, found
 

@@ -118,9 +118,7 @@ def order_within(query: NDArray[np.int64], n_queries: int, values: NDArray[np.fl
     return Ordered(place if row is None else row[place], ordered, ptr)
 
 
-def positions_within(
-    query: NDArray[np.int64], ids: NDArray[Any], values: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def positions_within(query: NDArray[np.int64], ids: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.int64]:
     """1-based position of each row within its query, the largest value first; equal values keep their order."""
     ordered = order_within(query, ids.size, values)
     positions = np.empty(values.size, dtype=np.int64)

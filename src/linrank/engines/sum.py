@@ -32,7 +32,7 @@ def mean_cost(costs: Sequence[float | None], rows: Sequence[int]) -> float | Non
 
 
 def join_drawn(parts: Sequence[RankingData | None], whole: bool) -> RankingData | None:
-    """What parts have drawn, as one sample of at most 64 MB; not `whole`: it is a part of one, and may be a row more."""
+    """What parts have drawn, as one sample of at most 64 MB; not `whole`: a part of one, of a row more."""
     drawn = [part for part in parts if part is not None and part.n_rows > 0]
     if not drawn:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -199,7 +200,8 @@ def accuracy_of(scores: FloatArray, preferences: Preferences, tie: float = 0.5) 
     return 1.0 - (tie * wrong + (1.0 - tie) * wrong_or_equal) / preferences.total
 
 
-class _Pooled(NamedTuple):
+@dataclass(frozen=True)
+class _Pooled:
     """Judges whole queries of a collection for `wmw`: their pairs are pooled, or every query counts the same."""
 
     ties: str

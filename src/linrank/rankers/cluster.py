@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .linear import LinearRanker
 
 
-
 def fit_on_cluster(
     ranker: LinearRanker, client: Any, X: Any, y: Any, qid: Any, given: dict[str, Any], start: Start | None
 ) -> Any:
@@ -61,11 +60,13 @@ def _bring(
     config: Dask, ranker: LinearRanker, X: Any, y: Any, qid: Any, given: dict[str, Any], device: Any, opening: Opening
 ) -> Any:
     """An engine for collections."""
-    from ..engines.dask.bring import Building, Collection, bring
+    from ..engines.dask.bring import Collection, bring
+    from ..engines.dask.rows import Building
 
     if given.pop("pairs") is not None:
         raise ParameterError(
-            "pairs name rows by their numbers, which rows of a dask collection do not have: give grades y, or X.compute()."
+            "pairs name rows by their numbers, which rows of a dask collection do not have: give grades y, or "
+            "X.compute()."
         )
     if y is None:
         raise DataError("This requires y to be passed, but the target y is None: give y.")

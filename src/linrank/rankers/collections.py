@@ -82,5 +82,3 @@ def _in_place(block: tuple[Any, dict[str, Any]], dealt: list[Any]) -> Any:
     import pandas as pd
 
     return pd.Series(found, index=scores.index, name="position")
-
-

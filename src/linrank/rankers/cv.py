@@ -19,7 +19,6 @@ from ..solvers import Solver
 from .predictor import LinearPredictor
 from .training import Training, feature_names
 
-
 CURE = "choose alpha on a part of it, as X.partitions[:9].compute(), and fit LinearRanker(alpha=...) to all of it"
 
 

@@ -14,9 +14,9 @@ from sklearn.utils.validation import validate_data
 from .._errors import DataError, ParameterError
 from .._progress import Progress
 from ..data.checks import check_choice
+from ..data.collections import refuse_collection
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
-from ..data.collections import refuse_collection
 from ..data.ranking_data import QUERY_WEIGHTINGS
 from ..stochastic.checkpoint import Keeper, Saved, load_checkpoint
 from ..stochastic.fit import Fit, fit_rows
@@ -28,7 +28,6 @@ from ..stochastic.settings import Settings, check_whole, plain, read_settings
 from ..stochastic.stream import Chunks, Stream, begin_stream
 from .lazy import Evaluated
 from .predictor import LinearPredictor
-
 
 CURE = "train on the cluster with LinearRanker, or give partial_fit one computed partition after the other"
 

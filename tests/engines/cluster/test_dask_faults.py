@@ -1,4 +1,4 @@
-"""Workers die, fall silent or differ; the scheduler goes; Ctrl-C: the same bits, or a named error in the stated time."""
+"""Workers die, fall silent or differ; the scheduler goes; Ctrl-C: the same bits, or a named error in time."""
 
 import os
 import signal

@@ -12,14 +12,16 @@ from ..._errors import DataError
 from ..._typing import FloatArray
 from ...data.collections import side_by_side
 from . import rows as tasks
+from . import table as tables
 from .cluster import Cluster
 from .config import Dask
 from .engine import DaskEngine
-from .rows import Building, Measured, Plan
+from .rows import Building, Measured
+from .table import Plan
 from .trips import Span, on_holders
 
 #: Partitions of less than one in so many of all bytes are joined, if they have less than `shard_bytes`.
-SHARE = 128
+SHARE = 32
 #: Tells what is being done, and how far it has come.
 Say = Callable[[str, str], None]
 
@@ -132,9 +134,9 @@ def _shards(
         return [cluster.submit(tasks.make_shard, chunks, how, device)], []
     span_rows = max(2.0 * n_rows / len(chunks), shard_bytes * n_rows / max(size, 1))
     counts = [cluster.submit(tasks.count_queries, chunk) for chunk in chunks]
-    table = cluster.submit(tasks.make_table, counts, span_rows)
-    plan: Plan = cluster.gather([cluster.submit(tasks.plan_of, table)])[0]
-    homes = [cluster.submit(tasks.homes_of, table, k) for k in range(len(chunks))]
+    table = cluster.submit(tables.make_table, counts, span_rows)
+    plan: Plan = cluster.gather([cluster.submit(tables.plan_of, table)])[0]
+    homes = [cluster.submit(tables.homes_of, table, k) for k in range(len(chunks))]
 
     def piece(target: int, k: int, n: int) -> Any:
         """The rows of a chunk that go to a target: all of them where it stays as it is."""
@@ -185,4 +187,3 @@ def size(n_bytes: float) -> str:
             return f"{n_bytes:.3g} {unit}"
         n_bytes /= 1000
     return f"{n_bytes:.3g} TB"
-

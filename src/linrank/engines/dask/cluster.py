@@ -85,9 +85,7 @@ class Cluster:
 
     def _bring(self, futures: Sequence[Any]) -> list[Any]:
         """The results of tasks that are done."""
-        coming = asyncio.run_coroutine_threadsafe(
-            self.client._gather(list(futures)), self.client.loop.asyncio_loop
-        )
+        coming = asyncio.run_coroutine_threadsafe(self.client._gather(list(futures)), self.client.loop.asyncio_loop)
         try:
             while True:
                 try:
@@ -227,9 +225,7 @@ class Cluster:
         if self.client.status != "running":
             return
         with suppress(Exception):
-            self.client.sync(
-                lambda: self.client._run(give_up, self.name, on_error="ignore"), callback_timeout=SOON
-            )
+            self.client.sync(lambda: self.client._run(give_up, self.name, on_error="ignore"), callback_timeout=SOON)
         with suppress(Exception):
             self.client.sync(lambda: self.client._cancel(list(futures), force=True), callback_timeout=SOON)
 

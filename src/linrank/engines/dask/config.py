@@ -24,7 +24,7 @@ class Dask:
         Seconds without a worker, or without a sign of life of one that is needed, after which a fit ends with a
         ClusterError. A scheduler that is gone is told at once.
     shard_bytes : int, default=8 MB
-        Partitions of fewer bytes (or of less than 1/128 of all) are joined; a query of more, that lies in several
+        Partitions of fewer bytes (or of less than 1/32 of all) are joined; a query of more, that lies in several
         partitions and is larger than two of them, stays where it is: its scores travel instead.
     """
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._errors import ClusterError, DataError, LinrankError, NoPairsError
+from ..._errors import ClusterError, DataError, NoPairsError
 from ..._threads import one_blas_thread
 from ..._typing import FloatArray
+from ...data.parts import MAX_BYTES
 from ...data.ranking_data import RankingData
 from ...losses import Loss, Sums
 from ...losses._base import add_sums
@@ -21,12 +22,10 @@ from .._facts import Columns, Facts
 from ..local import LocalEngine
 from ..sum import join_drawn, mean_cost
 from .cluster import Cluster
+from .evaluation import DaskEvaluation
 from .recipes import Handle, Keys, Product, Recipe, Step, products
-from .shard import Missing, Request, touch
-from .trips import Asked, Holders, Lacking, Span, ask_shards
-
-#: Bytes of rows that a sample may have before shards are asked how much each has drawn.
-MANY_BYTES = 32 << 20
+from .shard import Request, size_of, touch
+from .trips import Asked, Holders, LackingError, Span, ask_shards, found_all
 
 
 class DaskEngine:
@@ -60,8 +59,8 @@ class DaskEngine:
             raise DataError("Partitions have different numbers of features: give all of them the same columns.")
         if self.facts.pairs == 0:
             raise NoPairsError(
-                f"There is no pair to learn from (n_samples={self.facts.rows}, {self.facts.queries} queries): within at "
-                "least one query, two rows of positive weight must differ in y. Check y, qid and the weights."
+                f"There is no pair to learn from (n_samples={self.facts.rows}, {self.facts.queries} queries): within "
+                "at least one query, two rows of positive weight must differ in y. Check y, qid and the weights."
             )
 
     def _describe_spans(self, told: list[Any]) -> None:
@@ -222,7 +221,7 @@ class DaskEngine:
         """Ask by a key; where a worker has lost what it stands for, again by the whole recipe."""
         try:
             found = ask(step.recipe())
-        except Lacking:
+        except LackingError:
             found = ask(step.recipe(whole=True))
         step.sent()
         return found
@@ -264,87 +263,44 @@ class DaskEngine:
         asked = [ask_shards(self.cluster, self.shards, request, holders)] if self.shards else []
         of_spans = self.parts[len(self.shards) :]
         for span, facts in zip(self.spans, of_spans, strict=True):
-            asked.append(
-                span.outer(self.cluster, self._request("gradient", recipe), holders, recipe, facts.queries)
-            )
+            asked.append(span.outer(self.cluster, self._request("gradient", recipe), holders, recipe, facts.queries))
         answers = self._answers(asked)
         parts = [*(found_all(answers.pop(0)) if self.shards else []), *found_all(answers)]
         return sum(parts[1:], parts[0])
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
-        """The rows that the shards draw, one after the other: those that one engine would draw from all of them."""
+        """The rows that the shards draw, one after the other: those that one engine would draw from all of them.
+
+        Shards are asked in their order, as many at once as 64 MB may come from, until these are there.
+        """
         total = self.facts.rows if of is None else of
         before = (first + np.r_[0, np.cumsum([facts.rows for facts in self.parts])]).tolist()
+        expected = [size * min(1.0, n_rows / total) for size in self.bytes]
         drawn: list[RankingData | None] = []
-        if self.shards:
-            request = self._request("draw", n_rows, before, total)
-            drawn = self._answers([ask_shards(self.cluster, self.shards, request, self._holders())])[0]
-        for span, start in zip(self.spans, before[len(self.shards) :], strict=False):
-            request = self._request("draw", n_rows, [start], total)
-            found = self._answers([span.ask(self.cluster, request, self._holders())])[0]
-            drawn.append(span.draw(self.cluster, found, one_more=of is not None or len(self.parts) > 1))
+        come = 0.0
+        while len(drawn) < len(self.parts) and come <= MAX_BYTES:
+            start = stop = len(drawn)
+            while stop < len(self.parts) and (stop == start or come + sum(expected[start:stop]) < 1.25 * MAX_BYTES):
+                stop += 1
+            drawn += self._draw(n_rows, total, before, start, stop)
+            come += sum(size_of(part) for part in drawn[start:] if part is not None)
         return join_drawn(drawn, whole=of is None)
+
+    def _draw(self, n_rows: int, total: int, before: list[int], start: int, stop: int) -> list[RankingData | None]:
+        """What some shards and rankings draw; `before` are the rows before each."""
+        shards, spans = self.shards[start:stop], self.spans[max(0, start - len(self.shards)) : stop - len(self.shards)]
+        drawn: list[RankingData | None] = []
+        if shards:
+            request = self._request("draw", n_rows, before[start:], total)
+            drawn = self._answers([ask_shards(self.cluster, shards, request, self._holders())])[0]
+        for number, span in enumerate(spans if stop > len(self.shards) else (), max(start, len(self.shards))):
+            request = self._request("draw", n_rows, [before[number]], total)
+            found = self._answers([span.ask(self.cluster, request, self._holders())])[0]
+            most = int(1.25 * MAX_BYTES * self.parts[number].rows / max(1, self.bytes[number])) + 1
+            drawn.append(span.draw(self.cluster, found, most))
+        return drawn
 
     def sample(self, n_rows: int) -> LocalEngine | None:
         """A local engine for the rows drawn."""
         data = self.draw(n_rows)
         return None if data is None or data.preferences.n_rankings == 0 else LocalEngine(data)
-
-
-def found_all(answers: list[Any]) -> list[Any]:
-    """The answers, if all of them are there."""
-    if any(isinstance(answer, Missing) for answer in answers):
-        raise Lacking
-    return answers
-
-
-class DaskEvaluation:
-    """A loss at given scores, on the workers."""
-
-    def __init__(self, engine: DaskEngine, handle: Handle, sums: Sums, gradient: FloatArray | None) -> None:
-        self.engine, self.scores, self.sums, self._gradient = engine, handle, sums, gradient
-
-    @property
-    def _smooth(self) -> bool:
-        return bool(getattr(self.scores.step.loss, "smooth", False))
-
-    def gradient(self, scale: FloatArray | None = None) -> FloatArray:
-        """X^T g; no trip where it came along, and did not overflow before it is divided."""
-        known = self._gradient
-        if known is not None and (scale is None or np.isfinite(known).all()):
-            return known.copy() if scale is None else known / self.engine.checked(scale)
-        unit = None if scale is None else self.engine.checked(scale)
-        found: FloatArray = self.engine.about(
-            self.scores.step, lambda recipe: self.engine.ask_product(recipe, "gradient", (), unit, unit)
-        )
-        if scale is None:
-            self._gradient = found.copy()
-        return found
-
-    def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
-        """X^T L X v: one trip; where a ranking spans workers, there and back twice."""
-        v = self.engine.checked(v)
-        unit = None if scale is None else self.engine.checked(scale)
-        wanted = Product(0, v if unit is None else v / unit)
-        found: FloatArray = self.engine.about(
-            self.scores.step,
-            lambda recipe: self.engine.ask_product(recipe, "hessian_product", [wanted], unit, v, exact, unit),
-        )
-        return found
-
-    def hessian(self, scale: FloatArray | None = None) -> FloatArray:
-        """X^T L X."""
-        if self.engine.spans:
-            raise LinrankError("The Hessian of a ranking that spans workers cannot be had: ask for its products.")
-        unit = None if scale is None else self.engine.checked(scale)
-        found: FloatArray = self.engine.about(
-            self.scores.step, lambda recipe: self.engine.ask_matrix(recipe, "hessian", unit)
-        )
-        return found
-
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        found: FloatArray = self.engine.about(
-            self.scores.step, lambda recipe: self.engine.ask_matrix(recipe, "outer", units)
-        )
-        return found

@@ -89,7 +89,7 @@ class Step:
     ) -> None:
         self.key, self.w, self.loss, self.s, self.d, self.t = key, w, loss, s, d, t
         self.held = False  # whether workers have it, as far as is known here
-        self.depth = 0 if s is None else s.depth + (d is not None)
+        self.depth: int = 0 if s is None else s.depth + (d is not None)
         if self.depth > REFRESH:
             self.w, self.s, self.depth = self.weights(), None, 0
 

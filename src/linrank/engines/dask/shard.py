@@ -15,7 +15,6 @@ import scipy.sparse as sp
 
 from ..._errors import LinrankError, overflow_ignored
 from ..._threads import Stop, Stopped, give_up_if_stopped, stopped_by
-from ..._typing import FloatArray
 from ...data.ranking_data import RankingData
 from ..base import Engine, Evaluation, Scores
 from .recipes import Evaluated, Known, Product, Recipe
@@ -54,7 +53,7 @@ class Failure(NamedTuple):
         raise LinrankError(f"A worker failed with {self.text}.")
 
 
-class Lost(Exception):
+class LostError(Exception):
     """What a key stands for is not here."""
 
 
@@ -113,7 +112,7 @@ class Shard:
                 self._held.pop(key, None)
             try:
                 return getattr(self, f"_answer_{request.method}")(number, *request.arguments)
-            except Lost as lost:
+            except LostError as lost:
                 return Missing(lost.args[0])
 
     def _answer_facts(self, number: int) -> Any:
@@ -138,7 +137,7 @@ class Shard:
         if known is not None:
             return known
         if not isinstance(recipe, Evaluated):
-            raise Lost(recipe.key)
+            raise LostError(recipe.key)
         d, t = None if recipe.d is None else self.scores(recipe.d), recipe.t
         if recipe.w is not None:
             s, t = self.product(Product(-recipe.key, recipe.w)), 0.0
@@ -178,7 +177,9 @@ def size_of(data: RankingData) -> int:
     """Bytes of the rows and of the preferences between them."""
     X, p = data.X, data.preferences
     features = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes
-    return int(features + data.query.nbytes + p.row.nbytes + p.level_ptr.nbytes + (0 if data.y is None else data.y.nbytes))
+    return int(
+        features + data.query.nbytes + p.row.nbytes + p.level_ptr.nbytes + (0 if data.y is None else data.y.nbytes)
+    )
 
 
 #: Whether the work of an engine, by its name, is to be given up on this worker.
@@ -249,8 +250,6 @@ def worker_threads() -> int:
 
 def touch(shard: Any) -> None:
     """Nothing: where it runs, the shard is brought to."""
-
-
 
 
 __all__ = ["Failure", "Known", "Missing", "Request", "Shard", "give_up", "serve", "touch"]

@@ -18,7 +18,7 @@ from ...kernels.hinge import scatter_add
 from ..evaluation import LocalEvaluation, LocalScores
 from ..local import LocalEngine
 from .recipes import Product, Recipe
-from .shard import Failure, Lost, Missing, Request, Shard, guarded
+from .shard import Failure, LostError, Missing, Request, Shard, guarded
 
 
 class Told(NamedTuple):
@@ -52,7 +52,7 @@ class Counter(Shard):
     def product(self, recipe: Product) -> LocalScores:
         """X w, as the parts told it."""
         if recipe.key not in self._given:
-            raise Lost(recipe.key)
+            raise LostError(recipe.key)
         return LocalScores(self.local.to_members(self._given[recipe.key]))
 
     def count(self, request: Request, products: dict[int, FloatArray]) -> Told | Missing:

@@ -21,8 +21,15 @@ from .span import count, part_back, part_outer, part_scores, queries_of, rows_of
 Holders = dict[str, tuple[str, ...]]
 
 
-class Lacking(Exception):
+class LackingError(Exception):
     """Some worker has lost what was asked for by its key."""
+
+
+def found_all(answers: list[Any]) -> list[Any]:
+    """The answers, if all of them are there."""
+    if any(isinstance(answer, Missing) for answer in answers):
+        raise LackingError
+    return answers
 
 
 @dataclass
@@ -142,10 +149,11 @@ class Span:
 
         return Asked(futures, then)
 
-    def draw(self, cluster: Cluster, drawn: RankingData | None, one_more: bool) -> RankingData | None:
-        """What the counter drew, whose features are numbers of rows, with the features of these rows."""
+    def draw(self, cluster: Cluster, drawn: RankingData | None, most: int) -> RankingData | None:
+        """What the counter drew, whose features are numbers of rows, with the features of the first `most` of them."""
         if drawn is None or drawn.n_rows == 0:
             return drawn
+        drawn = drawn if drawn.n_rows <= most else drawn.part(np.arange(most))
         rows = drawn.X[:, 0].astype(np.int64)
         holders = dict(zip([part.key for part in self.parts], cluster.holders(self.parts), strict=True))
         futures, places = [], []
@@ -155,5 +163,5 @@ class Span:
                 futures.append(cluster.submit(take_rows, part, rows[here] - first, on=holders[part.key]))
                 places.append(here)
         data = drawn.with_features(cluster.gather(futures), np.concatenate(places))
-        kept = within_limit(data.X, data.query, np.arange(data.n_rows), one_more=one_more)
+        kept = within_limit(data.X, data.query, np.arange(data.n_rows), one_more=True)
         return data if kept.size == data.n_rows else data.part(kept)
