@@ -10,22 +10,22 @@ class ProductsEngine(LocalEngine):
 
     products = 0
 
-    def dot(self, matrix, w):
+    def dot(self, reading, w):
         self.products += 1
-        return super().dot(matrix, w)
+        return super().dot(reading, w)
 
-    def transpose_dot(self, matrix, parts, scale=None):
+    def transpose_dot(self, reading, parts, scale=None):
         self.products += 1
-        return super().transpose_dot(matrix, parts, scale)
+        return super().transpose_dot(reading, parts, scale)
 
 
-def dot(engine: LocalEngine, w: np.ndarray, matrix=None) -> np.ndarray:
+def dot(engine: LocalEngine, w: np.ndarray, reading=None) -> np.ndarray:
     """X w row by row, of data whose rows are all in one ranking each."""
     scores = np.full(engine.data.n_rows, np.nan)
-    scores[engine.data.preferences.row] = engine.dot(matrix or engine.matrix, w)
+    scores[engine.data.preferences.row] = engine.dot(reading or engine.exact, w)
     return scores
 
 
-def transpose_dot(engine: LocalEngine, g: np.ndarray, matrix=None) -> np.ndarray:
+def transpose_dot(engine: LocalEngine, g: np.ndarray, reading=None) -> np.ndarray:
     """X^T g, of data whose rows are all in one ranking each."""
-    return engine.transpose_dot(matrix or engine.matrix, [g[block.rankings.row] for block in engine.blocks])
+    return engine.transpose_dot(reading or engine.exact, [g[block.rankings.row] for block in engine.blocks])

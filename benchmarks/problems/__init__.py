@@ -17,7 +17,20 @@ import numpy as np
 from measure import quick
 
 #: Constants of the library may be chosen on these,
-TUNING = ("cadata", "webis", "imdb", "covtype", "isotropic", "onehot", "embeddings", "noisy")
+TUNING = (
+    "cadata",
+    "webis",
+    "imdb",
+    "covtype",
+    "isotropic",
+    "onehot",
+    "embeddings",
+    "noisy",
+    "text",
+    "hashed",
+    "narrow",
+    "movies",
+)
 #: and never on these: only they say what a stranger will see.
 REPORTING = ("mq2008", "hp2003", "newsgroups", "documents", "web30k", "topic", "torgo", "lightgbm_example")
 

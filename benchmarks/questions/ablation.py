@@ -19,7 +19,7 @@ from linrank.engines import LocalEngine
 from linrank.losses import LOSSES
 from linrank.penalties import Ridge
 from linrank.solvers import Newton, Solution, line_search
-from linrank.solvers.newton import directions, method, smoothing
+from linrank.solvers.newton import conjugate_gradients, directions, method, smoothing
 from measure import best_times, few, quick
 from problems import Problem, graded, load, standardised
 from questions import auto
@@ -41,8 +41,10 @@ RULES: dict[str, tuple[Any, str, str | None, Any]] = {
     "secants correct the factor": (directions, "TUNING", "memory", 0),
     "a factor is renewed": (directions, "TUNING", "renewal", float(NEVER)),
     "after 8 times its cost, not twice": (directions, "TUNING", "renewal", 2.0),
-    "residual 0.3, not 0.1": (directions, "TUNING", "forcing", 0.1),
+    "residual 0.2, not 0.5": (directions, "TUNING", "forcing", 0.5),
     "enough where the gap foretold is small": (directions, "TUNING", "enough", 0.0),
+    "variances of columns precondition": (directions, "TUNING", "spread", 0.0),
+    "residuals are smoothed": (conjugate_gradients, "_smoothed", None, lambda best, least, x, r: (x, r)),
     "the width shrinks to a tenth at most": (smoothing, "SHRINKS", None, 0.0),
     "line search to slope 0.3, not 0.75": (line_search, "FLAT", None, 0.75),
     "60 trials where none descends, not 12": (line_search, "MAX_ASCENTS", None, line_search.MAX_TRIALS),
@@ -103,6 +105,8 @@ PROBLEMS: dict[str, tuple[str, Callable[[], Problem]]] = {
     "tiny": ("tiny", dense(500, 10, 25, 3)),
     "sparse": ("sparse", dense(6_000, 3_000, 120, 5, 20)),
     "imdb": ("sparse", real("imdb")),
+    "hashed": ("sparse", real("hashed")),
+    "movies": ("sparse", real("movies")),
     "many queries": ("large", dense(300_000, 20, 75_000, 5)),
     "one large query": ("large", dense(200_000, 20, 1, None)),
     "one huge query": ("large", dense(1_000_000, 2, 1, None)),

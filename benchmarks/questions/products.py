@@ -39,7 +39,7 @@ def main() -> None:
                 with_columns = X.T.tocsr()  # the column-ordered copy: rows of X^T
                 columns = LocalEngine(RankingData(with_columns, rng.random(X.shape[1])))
                 contestants["X^T g by columns"] = lambda: dot(columns, g)
-                rounded = engine.in_float32()  # what conjugate gradients read; a small X itself
+                rounded = engine.fast.matrix  # what conjugate gradients read; a small X itself
                 if rounded is not engine.matrix:
                     contestants["rounded X w"] = lambda: dot(engine, w, rounded)
                     contestants["rounded X^T g"] = lambda: transpose_dot(engine, g, rounded)

@@ -61,6 +61,12 @@ class Objective:
         return self.engine.largest_row(self.scale)
 
     @cached_property
+    def deviations(self) -> FloatArray:
+        """Standard deviation of each column in scaled units."""
+        deviation = self.engine.columns().deviation
+        return deviation if self.scale is None else deviation / self.scale
+
+    @cached_property
     def hessian_cost(self) -> float | None:
         """Cost of the exact Hessian in Hessian products; None where it cannot be had."""
         return self.engine.hessian_cost(self.loss)

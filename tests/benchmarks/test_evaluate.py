@@ -48,4 +48,4 @@ def test_products_are_by_rows(shuffled):
     with LocalEngine(shuffled, 2) as engine:
         np.testing.assert_allclose(dot(engine, w), shuffled.X @ w, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(transpose_dot(engine, g), shuffled.X.T @ g, rtol=1e-10)
-        np.testing.assert_allclose(dot(engine, w, engine.in_float32()), shuffled.X @ w, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(dot(engine, w, engine.fast.matrix), shuffled.X @ w, rtol=1e-12, atol=1e-12)

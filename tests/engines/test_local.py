@@ -104,10 +104,10 @@ def test_rounded_products_are_those_of_float32(n_features, monkeypatch):
     rng = np.random.default_rng(0)
     w, g = rng.standard_normal(n_features), rng.standard_normal(300)
     with LocalEngine(RankingData(X, y, qid), 2) as engine:
-        rounded = engine.in_float32()
-        assert rounded is engine.in_float32()  # made once
-        assert rounded.data.dtype == np.float32
-        assert rounded.indices.dtype == (np.uint16 if n_features == 7 else X.indices.dtype)
+        rounded = engine.fast
+        assert rounded is engine.fast  # made once
+        assert rounded.matrix.data.dtype == np.float32
+        assert rounded.matrix.indices.dtype == (np.uint16 if n_features == 7 else X.indices.dtype)
         exact = X.astype(np.float32).astype(np.float64)
         np.testing.assert_allclose(dot(engine, w, rounded), exact @ w, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(transpose_dot(engine, g, rounded), exact.T @ g, rtol=1e-12, atol=1e-12)
@@ -120,7 +120,7 @@ def test_no_rounded_copy_where_it_gains_nothing_or_loses_more_than_digits(why, m
     X[5, 3] = {"large": 1e39, "small": 1e-40}.get(why, 1.0)
     given = X if why == "dense" else sp.csr_array(X.astype(np.float32 if why == "float32" else np.float64))
     with LocalEngine(RankingData(given, y, qid)) as engine:
-        assert engine.in_float32() is engine.matrix
+        assert engine.fast.matrix is engine.matrix
 
 
 def test_a_refused_copy_is_not_tried_again(monkeypatch):
@@ -128,7 +128,7 @@ def test_a_refused_copy_is_not_tried_again(monkeypatch):
     monkeypatch.setattr(matrix.SparseMatrix, "in_float32", lambda self: tried.append(self))
     X, y, qid = problem()
     with LocalEngine(RankingData(sp.csr_array(X), y, qid)) as engine:
-        assert engine.in_float32() is engine.in_float32() is engine.matrix
+        assert engine.fast.matrix is engine.fast.matrix is engine.matrix
     assert len(tried) == 1
 
 

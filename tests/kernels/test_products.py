@@ -61,8 +61,9 @@ def test_sums_and_maxima_over_the_columns_of_sparse_rows(seed, n, d, dtype, indi
     rng = np.random.default_rng(seed)
     X, arrays, first, last = sparse(rng, n, d, dtype, indices)
     v, mean, unit = rng.integers(0, 5, n).astype(float), rng.normal(size=d), 0.5 + rng.random(d)
-    out, seen, largest = np.zeros(d), np.zeros(d), np.full(d, 0.1)
-    products.csr_squared_deviations(*arrays, v, mean, unit, first, last, out, seen)
+    table, largest = np.column_stack([mean, 1.0 / unit, np.zeros((d, 2))]), np.full(d, 0.1)
+    products.csr_squared_deviations(*arrays, v, first, last, table)
+    out, seen = table[:, 2:].T
     products.csr_largest(*arrays, first, last, largest)
     square = products.csr_largest_square(*arrays, unit, first, last)
     rows, weight = X[first:last], v[first:last]

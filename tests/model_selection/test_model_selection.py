@@ -127,8 +127,9 @@ def test_cross_validate_is_what_one_does_by_hand(problem):
 @pytest.mark.parametrize("kind", ["labels", "frame", "sparse", "lists", "text", "pipeline"])
 def test_cross_validate_takes_data_as_it_comes(problem, kind):
     X, y, qid = problem
-    ranker = make_pipeline(StandardScaler(), LinearRanker()) if kind == "pipeline" else LinearRanker()
-    right = cross_validate(LinearRanker(), X, y, qid, metric="map", cv=4)["test_score"]
+    plain = LinearRanker(tol=1e-9)  # dense and sparse fits end elsewhere within a gap
+    ranker = make_pipeline(StandardScaler(), plain) if kind == "pipeline" else plain
+    right = cross_validate(plain, X, y, qid, metric="map", cv=4)["test_score"]
     given = {
         "labels": (X, labels(y, qid)),
         "frame": (pd.DataFrame(X), pd.Series(y), pd.Series(qid)),

@@ -57,9 +57,10 @@ def objective():
 
 @pytest.fixture
 def counted():
-    """Features of different sizes: conjugate gradients need some products."""
+    """Features of different sizes, mixed: conjugate gradients need some products."""
     X, y, qid = make_ranking(1000, 8, 30, 4)
-    with CountingEngine(RankingData(X * 10.0 ** np.linspace(-0.5, 0.5, 8), y, qid)) as engine:
+    mixed = np.linalg.qr(np.random.default_rng(1).normal(size=(8, 8)))[0]
+    with CountingEngine(RankingData(X * 10.0 ** np.linspace(-0.5, 0.5, 8) @ mixed, y, qid)) as engine:
         yield Objective(engine, SquaredHinge(), Ridge(1e-3))
 
 
@@ -281,6 +282,31 @@ def test_conjugate_gradients_end_where_the_gap_foretold_is_small(counted):
     assert memory.products < goal.products
     foretold = point.hessian_product(direction.d) + point.gradient
     assert point.objective.penalty.conjugate(foretold) <= 0.9 * gap
+
+
+def test_features_of_different_sizes_take_few_products_where_no_hessian_is_to_be_had(monkeypatch):
+    """The columns' variances precondition: a fit takes about as many products as one to columns of one size."""
+    X, y, qid = make_ranking(1000, 30, 30, 4)
+
+    def products(size):
+        with CountingEngine(RankingData(X * size, y, qid)) as engine:
+            engine.cost = None
+            Newton(tol=1e-6, float32=False, samples=False).minimise(Objective(engine, SquaredHinge(), Ridge(1e-9)))
+            return engine.hessian_products
+
+    sizes = 10.0 ** np.linspace(-2, 0, 30)
+    even, uneven = products(1.0), products(sizes)
+    assert uneven <= 2 * even
+    monkeypatch.setattr(directions, "_diagonal", lambda objective: np.ones(30))
+    assert products(sizes) > 5 * uneven
+
+
+@pytest.mark.parametrize("cost", [None, 6.0])
+def test_columns_are_not_measured_where_a_hessian_is_to_be_had(counted, cost):
+    counted.engine.cost = cost
+    point = counted.at(np.full(8, 0.1))
+    Directions("auto", False).next(point, CurvatureMemory())
+    assert ("deviations" in vars(counted)) == (cost is None)
 
 
 # When a factor is given up.

@@ -170,7 +170,7 @@ def test_directions_from_rounded_features_lead_to_the_same_optimum(loss, monkeyp
     with LocalEngine(RankingData(sp.csr_array(X), y, qid)) as engine:
         objective = objective_of(engine, 1e-3, loss)
         exact, rounded = (Newton(tol=1e-9, float32=rounded).minimise(objective) for rounded in (False, True))
-        assert engine.in_float32() is not engine.matrix
+        assert engine.fast.matrix is not engine.matrix
         v, point = np.ones(30), objective_of(engine, 1e-3).at(exact.w)
         rough, product = point.hessian_product(v, exact=False), point.hessian_product(v)
         np.testing.assert_allclose(rough, product, rtol=1e-5, atol=1e-7)

@@ -38,7 +38,7 @@ class Engine(Protocol):
         """Rows, features, queries, pairs and row weights: known from the start, before it is entered."""
 
     def columns(self) -> Columns:
-        """What scaling and the choice of alpha need to know of each column: one or two passes over X."""
+        """What scaling, alpha and directions need to know of each column: two passes over X, made once."""
 
     def largest_row(self, scale: FloatArray | None) -> float:
         """Largest norm of a row of X, its columns divided by `scale`."""

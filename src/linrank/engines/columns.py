@@ -24,7 +24,8 @@ def measure_columns(matrix: Matrix, v: FloatArray | None, over: Over | None = No
         v = np.ones(n_rows)
     share = v / float(v.sum())
     largest = np.max(over(matrix.largest), axis=0)
-    unit = np.where(largest > 0, largest, 1.0)  # squares of numbers up to 1 neither over- nor underflow
+    # A power of 2 near the largest: squares of numbers up to 2 neither over- nor underflow, and division is exact.
+    unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1] - 1, -1000, 1000))
     parts = over(lambda block: matrix.transpose_dot(share, block))
     mean = parts[0]
     for part in parts[1:]:

@@ -15,7 +15,7 @@ from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
 from ..losses._base import add_sums
 from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
-from .matrix import Matrix
+from .reading import Reading
 
 if TYPE_CHECKING:
     from .local import LocalEngine
@@ -68,17 +68,17 @@ class LocalEvaluation:
 
     def gradient(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T g."""
-        return self.engine.transpose_dot(self.engine.matrix, [point.gradient for point in self.points], scale)
+        return self.engine.transpose_dot(self.engine.exact, [point.gradient for point in self.points], scale)
 
     def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X v; not exact: by X in float32."""
-        matrix, v = self.engine.matrix if exact else self.engine.in_float32(), self.engine.checked(v)
+        reading, v = self.engine.exact if exact else self.engine.fast, self.engine.checked(v)
         w = v if scale is None else v / self.engine.checked(scale)
-        return self._back(matrix, self.engine.dot(matrix, w), scale)
+        return self._back(reading, self.engine.dot(reading, w), scale)
 
-    def _back(self, matrix: Matrix, V: FloatArray, scale: FloatArray | None) -> FloatArray:
+    def _back(self, reading: Reading, V: FloatArray, scale: FloatArray | None) -> FloatArray:
         """X^T L V for a vector over the members."""
-        return self.engine.transpose_dot(matrix, self.curvature_products(V), scale)
+        return self.engine.transpose_dot(reading, self.curvature_products(V), scale)
 
     def curvature_products(self, V: FloatArray) -> list[FloatArray]:
         """L V for a vector over the members, block by block."""
@@ -95,8 +95,8 @@ class LocalEvaluation:
         steps, data, pairs = self.loss.steps, self.engine.data, self.engine.data.preferences.longest == 2
         unit = self.engine.divisors(scale)
         if steps is None and not pairs:
-            matrix, to_members = self.engine.matrix, self.engine.to_members
-            return hessian_by_columns(lambda x: self._back(matrix, to_members(x), scale), data.X, unit)
+            reading, to_members = self.engine.exact, self.engine.to_members
+            return hessian_by_columns(lambda x: self._back(reading, to_members(x, reading), scale), data.X, unit)
 
         def one(k: int) -> FloatArray:
             block = self.engine.blocks[k]

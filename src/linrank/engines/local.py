@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from .._errors import DataError, LinrankError, overflow_ignored
 from .._once import cached_property
 from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._work import WorkPool
 from ..data.parts import draw
 from ..data.ranking_data import RankingData
@@ -26,7 +26,8 @@ from ._cost import hessian_cost
 from ._facts import Columns, Facts
 from .columns import measure_columns
 from .evaluation import Block, LocalEvaluation, LocalScores
-from .matrix import Matrix, as_matrix
+from .matrix import as_matrix
+from .reading import Reading, fast_reading
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
@@ -51,7 +52,7 @@ class LocalEngine:
         self._pool: ThreadPoolExecutor | None = None
         self._open = threading.Event()  # closed after an interruption: threads take no further block
         self._open.set()
-        self._float32: Matrix | None = None
+        self._fast: Reading | None = None
         self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.n_members <= QUICK_MEMBERS
 
     def __enter__(self) -> LocalEngine:
@@ -73,7 +74,7 @@ class LocalEngine:
             if self._pool is not None:
                 self._pool.shutdown(wait=False, cancel_futures=True)
                 self._pool = None
-            self._float32, self.work = None, WorkPool()
+            self._fast, self.work = None, WorkPool()
             one_blas_thread.leave(self)
         except BaseException:  # an interrupt: it may have come in the middle of leaving
             one_blas_thread.leave(self)
@@ -152,7 +153,7 @@ class LocalEngine:
         w = self.checked(w)
         if not w.any():
             return LocalScores(np.zeros(self.data.preferences.n_members))
-        return LocalScores(self.dot(self.matrix, w))
+        return LocalScores(self.dot(self.exact, w))
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
@@ -185,28 +186,33 @@ class LocalEngine:
         """What columns are divided by: ones where there is no scale."""
         return np.ones(self.data.n_features) if scale is None else self.checked(scale)
 
-    def dot(self, matrix: Matrix, w: FloatArray) -> FloatArray:
+    def dot(self, reading: Reading, w: FloatArray) -> FloatArray:
         """X w in the members' order."""
+        matrix = reading.matrix
         with self.work.lend() as work:
-            rows = work.take("rows", self.data.n_rows, np.float64)
+            rows = work.take("rows", matrix.shape[0], np.float64)
             self._over(range(matrix.n_blocks), lambda block: matrix.dot(w, block, rows))
-            return self.to_members(rows)
+            return self.to_members(rows, reading)
 
-    def to_members(self, rows: FloatArray) -> FloatArray:
-        """Values of the rows in the members' order."""
+    def to_members(self, values: FloatArray, reading: Reading) -> FloatArray:
+        """Values of rows in the members' order."""
         s = np.empty(self.data.preferences.n_members)
-        self._over(self.blocks, lambda b: gather(b.rankings.row, rows, 0, b.rankings.n_members, s[b.members]))
+        ways = list(zip(self.blocks, reading.rows, strict=True))
+        self._over(ways, lambda way: gather(way[1], values, 0, way[1].size, s[way[0].members]))
         return s
 
-    def transpose_dot(self, matrix: Matrix, parts: list[FloatArray], scale: FloatArray | None = None) -> FloatArray:
+    def transpose_dot(self, reading: Reading, parts: list[FloatArray], scale: FloatArray | None = None) -> FloatArray:
         """X^T g over `scale`, g given block by block in the members' order; blocks of rows are added in their order."""
-        unit = self._unit
+        unit, matrix = self._unit, reading.matrix
         with self.work.lend() as work:
-            rows = work.zeros("rows", self.data.n_rows, np.float64)
-            self._over(  # no two blocks share a row
-                range(len(parts)),
-                lambda k: scatter_add(self.blocks[k].rankings.row, parts[k], 1.0 / unit, 0, parts[k].size, rows),
-            )
+            rows = work.zeros("rows", matrix.shape[0], np.float64)
+
+            def add(ways: list[tuple[IntArray, FloatArray]]) -> None:
+                for row, part in ways:
+                    scatter_add(row, part, 1.0 / unit, 0, part.size, rows)
+
+            ways = list(zip(reading.rows, parts, strict=True))
+            self._over([ways] if reading.shared else [[way] for way in ways], add)
             product = _sum(self._over(range(matrix.n_blocks), lambda block: matrix.transpose_dot(rows, block)))
         return unit * (product if scale is None else product / self.checked(scale))
 
@@ -215,11 +221,17 @@ class LocalEngine:
         """A power of 2 near N, or 1: sums over pairs are divided by it, exactly, while they are multiplied by X."""
         return float(2.0 ** max(np.frexp(self.data.preferences.total)[1], 0))
 
-    def in_float32(self) -> Matrix:
-        """X in float32, made once, where its products are faster; else X itself."""
-        if self._float32 is None:
-            self._float32 = self.matrix.in_float32() or self.matrix
-        return self._float32
+    @cached_property
+    def exact(self) -> Reading:
+        """X as it is; no two blocks share a row."""
+        return Reading(self.matrix, [block.rankings.row for block in self.blocks])
+
+    @property
+    def fast(self) -> Reading:
+        """X for directions, copied once where that pays."""
+        if self._fast is None:
+            self._fast = fast_reading(self.exact)
+        return self._fast
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """Some whole queries."""
@@ -242,6 +254,10 @@ class LocalEngine:
 
     def columns(self) -> Columns:
         """What is known of each column, rows counting by their weight."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> Columns:
         return measure_columns(self.matrix, self.data.sample_weight, self.over_rows)
 
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import DataError
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..data.device import on_host
 from ..data.missing import replace_missing
 from ..data.ranking_data import RankingData
@@ -183,6 +183,11 @@ class SparseMatrix(Matrix):
         indices = self.indices.astype(np.uint16) if self.shape[1] <= 1 << 16 else self.indices
         return SparseMatrix(data, indices, self.indptr, self.shape)
 
+    def take(self, rows: IntArray) -> SparseMatrix:
+        """Some of the rows."""
+        X = sp.csr_matrix((self.data, self.indices, self.indptr), shape=self.shape)[rows]
+        return SparseMatrix(X.data, X.indices, X.indptr, X.shape)
+
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:
         """out[rows] = X[rows] w."""
         products.csr_dot(self.data, self.indices, self.indptr, w, *self.rows(block), out)
@@ -210,9 +215,11 @@ class SparseMatrix(Matrix):
 
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
         """Sum of v_i ((X_ij - mean_j) / unit_j)^2 over the block, its zeros included."""
-        total, seen = np.zeros(self.shape[1]), np.zeros(self.shape[1])
         first, last = self.rows(block)
-        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, mean, unit, first, last, total, seen)
+        table = np.zeros((self.shape[1], 4))
+        table[:, 0], table[:, 1] = mean, 1.0 / unit
+        products.csr_squared_deviations(self.data, self.indices, self.indptr, v, first, last, table)
+        total, seen = table[:, 2], table[:, 3]
         rows = float(v[first:last].sum())
         zeros = np.where(rows - seen > 1e-12 * rows, rows - seen, 0.0)  # or the sums' rounding would count as zeros
         return total + zeros * np.square(mean / unit)

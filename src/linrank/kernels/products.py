@@ -86,17 +86,18 @@ def csr_transpose_dot(data: Any, indices: Any, indptr: Any, g: Any, first: int, 
 
 
 @kernel
-def csr_squared_deviations(
-    data: Any, indices: Any, indptr: Any, v: Any, mean: Any, unit: Any, first: int, last: int, out: Any, seen: Any
-) -> None:
-    """out[j] += sum of v_i ((X_ij - mean_j) / unit_j)^2 and seen[j] += sum of v_i, over the non-zeros of a block."""
+def csr_squared_deviations(data: Any, indices: Any, indptr: Any, v: Any, first: int, last: int, table: Any) -> None:
+    """Over the non-zeros of rows first <= i < last: sums of v_i ((X_ij - mean_j) / unit_j)^2, and of v_i. O(non-zeros).
+
+    A row of the table holds mean_j, 1 / unit_j and both sums of column j, side by side: one place in memory an entry.
+    """
     for i in range(first, last):
         v_i = v[i]
-        for k in range(indptr[i], indptr[i + 1]):
-            j = indices[k]
-            deviation = (data[k] - mean[j]) / unit[j]
-            out[j] += v_i * deviation * deviation
-            seen[j] += v_i
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            column = table[np.uint64(indices[k])]
+            deviation = (data[k] - column[0]) * column[1]
+            column[2] += v_i * deviation * deviation
+            column[3] += v_i
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from .._errors import ParameterError
 from .._once import cached_property
 from .._typing import FloatArray
-from ..objective import Objective, Point, zeros
+from ..objective import EPS, Objective, Point, zeros
 from ._base import Status
 from .certificate import Certificate
 
@@ -54,7 +55,8 @@ class Goal:
 
     def _as_close_as_can_be(self, best: Certificate, point: Point) -> bool:
         without_errors = self.objective.penalty.gap(point.w, point.risk_gradient)
-        return 4.0 * without_errors <= best.floor and _norm(point.gradient) <= self.tol * self._at_zero
+        small = max(self.tol, math.sqrt(EPS))  # rounding may leave no smaller gradient
+        return 4.0 * without_errors <= best.floor and _norm(point.gradient) <= small * self._at_zero
 
 
 def _norm(vector: FloatArray) -> float:

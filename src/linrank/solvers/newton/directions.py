@@ -16,7 +16,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..._typing import FloatArray
-from ...objective import Point
+from ...objective import EPS, Objective, Point
+from .conjugate_gradients import Solved, conjugate_gradients
 from .secants import Secant, corrected
 
 
@@ -25,9 +26,11 @@ class Tuning:
     """Numbers that steer directions; ``benchmarks/run.py ablation`` says what each is worth."""
 
     #: Relative residual at which conjugate gradients stop,
-    forcing: float = 0.3
+    forcing: float = 0.2
     #: or, earlier, where the gap that it foretells is this part of the one wanted.
-    enough: float = 0.3
+    enough: float = 0.5
+    #: What a column's variance counts in the diagonal that stands for a Hessian which is not to be had.
+    spread: float = 0.5
     #: Steps that secants remember.
     memory: int = 12
     #: A factor is renewed after so many times the steps that a new one costs in products.
@@ -35,6 +38,8 @@ class Tuning:
 
 
 TUNING = Tuning()
+#: Squares of deviations beyond it would leave no digits to divide by.
+LARGEST = 1e300
 
 
 @dataclass(frozen=True)
@@ -116,10 +121,10 @@ class Directions:
             old = cost is not None and memory.steps >= TUNING.renewal * cost
             return self._exact(point) if old else self._with_factor(point, memory.noted(point, TUNING.memory))
         rent = math.inf if cost is None else 0 if sample else max(1, int(cost - memory.earlier))
-        d, n, solved = self._conjugate_gradients(point, min(rent, self.max_products))
-        if not solved and rent <= self.max_products and cost is not None:
+        d, n, good = self._conjugate_gradients(point, cost is None, min(rent, self.max_products))
+        if not good and rent <= self.max_products and cost is not None:
             return self._exact(point)
-        return Direction(d, not solved and n >= self.max_products), replace(memory, products=memory.products + n)
+        return Direction(d, not good and n >= self.max_products), replace(memory, products=memory.products + n)
 
     def _with_factor(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
         d = corrected(memory.precondition, memory.secants, memory.c, -point.gradient)
@@ -128,25 +133,29 @@ class Directions:
     def _exact(self, point: Point) -> tuple[Direction, CurvatureMemory]:
         memory = CurvatureMemory(point.risk_hessian()).factorised(point.objective.penalty.curvature)
         if memory.factor is None:
-            return Direction(self._conjugate_gradients(point)[0]), memory
+            return Direction(self._conjugate_gradients(point, True).x), memory
         memory = memory.noted(point, TUNING.memory)
         return Direction(-memory.precondition(point.gradient)), memory
 
-    def _conjugate_gradients(self, point: Point, limit: float = math.inf) -> tuple[FloatArray, int, bool]:
-        """The direction after at most `limit` Hessian products, how many there were, and whether they sufficed."""
-        r = -point.gradient
-        x, p, rr = np.zeros_like(r), r, float(r @ r)
-        goal, gap, enough = TUNING.forcing**2 * rr, point.objective.penalty.conjugate, TUNING.enough * self.target
-        limit = int(min(limit, 10 * r.size + 100))  # beyond that rounding is to blame
-        for n in range(1, limit + 1):
-            Hp = point.hessian_product(p, exact=not self.float32)
-            curvature = float(p @ Hp)
-            if not curvature > 0:
-                return x, n, False
-            step = rr / curvature
-            x, r = x + step * p, r - step * Hp
-            rr, before = float(r @ r), rr
-            if rr <= goal or gap(r) <= enough:
-                return x, n, True
-            p = r + (rr / before) * p
-        return x, limit, False
+    def _conjugate_gradients(self, point: Point, alone: bool, limit: float = math.inf) -> Solved:
+        """The direction after at most `limit` Hessian products; preconditioned where no Hessian will come."""
+        objective, b = point.objective, -point.gradient
+        goal = TUNING.forcing * math.sqrt(float(b @ b))
+        gap, enough = objective.penalty.conjugate, TUNING.enough * self.target
+        return conjugate_gradients(
+            lambda p: point.hessian_product(p, exact=not self.float32),
+            b,
+            _diagonal(objective) if alone else None,
+            lambda r: math.sqrt(float(r @ r)) <= goal or gap(r) <= enough,
+            int(min(limit, 10 * b.size + 100)),  # beyond that rounding is to blame
+        )
+
+
+def _diagonal(objective: Objective) -> FloatArray:
+    """What stands for the Hessian's diagonal: the penalty's part, and the variances of the columns.
+
+    The true one lies between nothing and 2 phi'' times the variance, as more or fewer pairs are active; so no column,
+    however few of its pairs are left, is blown up. It costs no pass over X but the first one.
+    """
+    diagonal = objective.penalty.curvature + TUNING.spread * np.square(objective.deviations)
+    return np.clip(diagonal, EPS * float(diagonal.max()), LARGEST)
