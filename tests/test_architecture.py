@@ -15,7 +15,7 @@ SOURCE = Path(linrank.__file__).parent
 
 #: From the bottom up; a module imports from its own layer or from those before it. `docs/architecture.md` draws them.
 LAYERS = [
-    ["_errors", "_files", "_lazy", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
+    ["_errors", "_files", "_lazy", "_memory", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
     ["kernels"],
     ["data"],
     ["losses", "metrics", "penalties", "summation"],
@@ -123,7 +123,7 @@ def test_public_names():
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
         "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "io", "labels", "load", "losses",
-        "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers", "summation",
+        "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "scan", "solvers", "summation",
         "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:

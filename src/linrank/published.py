@@ -21,9 +21,10 @@ from sklearn.utils import check_random_state, metadata_routing
 from ._errors import ParameterError
 from .data.checks import check_choice, check_number
 from .losses import Hinge, LogisticErfc, Loss, SquaredHinge
+from .rankers.names import feature_names
 from .rankers.predictor import LinearPredictor
 from .rankers.sgd import SGDRanker
-from .rankers.training import Start, Training, feature_names
+from .rankers.training import Start, Training
 from .solvers import Bundle, ConjugateGradients, Solver, Tron
 from .stochastic.settings import check_whole
 

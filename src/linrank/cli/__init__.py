@@ -15,7 +15,10 @@ import click
 from .. import __version__
 
 #: In the order of `linrank --help`; each is a module of this package with a command of that name.
-COMMANDS = ("demo", "train", "predict", "evaluate", "tune", "compare", "inspect", "convert", "export", "explain")
+COMMANDS = (
+    *("demo", "train", "predict", "evaluate", "tune", "compare", "inspect", "convert", "export", "explain"),
+    "cache",
+)
 
 
 class Commands(click.Group):

@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import click
@@ -15,15 +15,19 @@ import numpy as np
 from .._errors import DataError, ParameterError
 from .._files import replacing
 from .._typing import FloatArray
+from ..data.joining import wide_enough
+from ..data.scan import Scan
 from ..engines.matrix import predict
 from ..io import Dataset, Model, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
+from ..io._locate import is_plain, locate
 from ..io._options import ReadOptions
 from ..io._read import read_file
+from ..io._scan import FileSource
 from ..io._streams import name_of
 from ..io.formats import FORMATS, format_of
 from ..io.model import is_model as looks_like_a_model
-from ._options import Reading
+from ._options import Reading, Sources
 from ._terminal import echo, standard_output
 
 CHUNK_BYTES = 1 << 24  # of features in memory at a time
@@ -66,13 +70,21 @@ class Loaded:
 
 
 def read_data(
-    path: str, reading: Reading, *, missing: str = "keep", like: Loaded | None = None, labelled: bool = False
+    path: str,
+    reading: Reading,
+    *,
+    missing: str = "keep",
+    like: Loaded | None = None,
+    labelled: bool = False,
+    found: Dataset | None = None,
 ) -> Dataset:
-    """All of a file, with labels if need be; the features are those of the model `like`, by name where both have names.
+    """All of the data, with labels if need be; the features are those of the model `like`, by name where both have any.
+
+    `found` is the data, where it is there already.
 
     The warning of missing queries comes last: where reading fails, the error stands alone.
     """
-    data = _read(path, reading, missing, like)
+    data = _read(path, reading, missing, like) if found is None else found
     if labelled and data.y is None:
         raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
     _warn_of_no_queries(path, reading, _warned(), data)
@@ -80,23 +92,45 @@ def read_data(
 
 
 def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dataset:
+    if is_one_file(path):
+        return read_file(path, reading.format, read_options(path, reading, missing, like))
+    return source_of(path, reading, missing, like).load()
+
+
+def read_options(path: str, reading: Reading, missing: str, like: Loaded | None = None) -> ReadOptions:
+    """How to read a file, as options and a model ask for it."""
     table = _is_table(path, reading)
-    features = like.names if table and like is not None else None
+    features = tuple(like.names) if table and like is not None and like.names is not None else None
     query = reading.query if table else reading.query or None  # --query '' is for every format: all rows are one query
-    options = ReadOptions(
-        Columns(reading.label, query, reading.id, reading.weight, features, reading.drop),
+    return ReadOptions(
+        Columns(reading.label, query, reading.id, reading.weight, features, tuple(reading.drop)),
         missing,
-        np.float32 if reading.float32 else np.float64,
+        "float32" if reading.float32 else "float64",
         n_features=reading.n_features if like is None else like.n_features,
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
     )
-    return read_file(path, reading.format, options)
+
+
+def names_of(path: str) -> tuple[str, ...]:
+    """The names that an argument stands for."""
+    return path.names if isinstance(path, Sources) else (path,)
+
+
+def is_one_file(path: str) -> bool:
+    """Whether an argument is one file, or standard input."""
+    return len(names_of(path)) == 1 and is_plain(names_of(path)[0])
+
+
+def source_of(path: str, reading: Reading, missing: str, like: Loaded | None = None) -> FileSource:
+    """The files that an argument stands for, not read yet."""
+    return FileSource(locate(names_of(path), reading.format), read_options(path, reading, missing, like), reading.cache)
 
 
 def _is_table(path: str, reading: Reading) -> bool:
-    return FORMATS[reading.format or format_of(path)].table
+    name = path if is_one_file(path) else locate(names_of(path), reading.format).paths[0]
+    return FORMATS[reading.format or format_of(name)].table
 
 
 def _warned() -> set[str]:
@@ -133,8 +167,15 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
     if not by_query:
         _warned().add(path)
     missing = "error" if like.fill is None else "keep"
-    if _is_table(path, reading) or has_side_files(path):
-        data = _read(path, reading, missing, like)
+    if is_one_file(path) and not _is_table(path, reading) and not has_side_files(path):
+        yield from stream(path, reading, like.n_features, missing)
+        return
+    if path == "-":
+        chunks = iter([_read(path, reading, missing, like)])
+    else:
+        chunks = source_of(path, reading, missing, like).chunks(CHUNK_BYTES)
+    for chunk in chunks:
+        data = replace(chunk, X=wide_enough(chunk.X, like.n_features))
         if data.n_features != like.n_features:
             raise DataError(
                 f"{path} has {data.n_features} features, but {like.path} has {like.n_features}: --drop the others, or "
@@ -142,14 +183,15 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
             )
         yield data
         _warn_of_no_queries(path, reading, _warned(), data)
-        return
-    yield from stream(path, reading, like.n_features, missing)
 
 
 def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:
-    """An SVMlight file in chunks."""
+    """Data in chunks that all have the same features."""
+    if not is_one_file(path) or (path != "-" and _is_table(path, reading)):
+        source = source_of(path, replace(reading, n_features=n_features), missing)
+        return _with_warning(path, reading, _warned(), Scan(source).equal_chunks())
     if _is_table(path, reading):
-        raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
+        raise ParameterError("A table on standard input cannot be streamed: write it to a file first.")
     if path != "-":
         open(path, "rb").close()  # a file that does not exist is refused here, before its features are counted
     if n_features is None and path == "-":
@@ -178,19 +220,25 @@ def check_early(output: str | None, *inputs: str | None, as_json: bool = False) 
     """Refuse at once, and not after an hour of training, files that cannot be read or written."""
     if as_json and output == "-":
         raise click.UsageError("--json and -o - both go to standard output: write the model to a file.")
-    for path in inputs:
-        if path is not None and path != "-":
-            open(path, "rb").close()
+    files = [file for path in inputs if path is not None and path != "-" for file in _files_of(path)]
     if output is None or output == "-":
         return
-    for path in inputs:
-        if path not in (None, "-") and os.path.exists(output) and os.path.samefile(str(path), output):
+    for path in files:
+        if os.path.exists(output) and os.path.samefile(path, output):
             raise click.UsageError(f"-o {output} would replace the data that is read: name another file.")
     if os.path.isdir(output):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
     folder = os.path.dirname(os.path.realpath(output))
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(output))
+
+
+def _files_of(path: str) -> tuple[str, ...]:
+    """The files that an argument stands for; each can be opened."""
+    if is_one_file(path):
+        open(path, "rb").close()
+        return (path,)
+    return locate(names_of(path)).paths
 
 
 @contextmanager
@@ -207,7 +255,7 @@ def writing(path: str | None) -> Iterator[BinaryIO]:
 
 def is_model(path: str) -> bool:
     """Whether a file is a model rather than data, by its first bytes; a file with a table's ending is data."""
-    if path == "-" or FORMATS[format_of(path)].table:
+    if path == "-" or not is_one_file(path) or FORMATS[format_of(path)].table:
         return False
     with open(path, "rb") as file:
         return looks_like_a_model(file.read(64))

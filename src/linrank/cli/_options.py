@@ -108,6 +108,7 @@ class Reading:
     skip_bad_lines: bool = False
     n_features: int | None = None
     float32: bool = False
+    cache: str | None = None
     jobs: int | None = None
 
 
@@ -130,11 +131,35 @@ def _reading_options(query_option: str) -> tuple[Decorator, ...]:
         click.option("--skip-bad-lines", is_flag=True, help="Leave out malformed lines (SVMlight)."),
         click.option("--n-features", type=click.IntRange(1), help="Number of features, if the data does not show all."),
         click.option("--float32", is_flag=True, help="Keep features in single precision: half the memory."),
+        click.option("--cache", metavar="DIR", help="Folder of the cache of data larger than memory.  [default: "
+                     "$LINRANK_CACHE, or the user's own]"),
         click.option("-j", "--jobs", type=int, metavar="N", help="Threads; -1 is all of them.  [default: 1]"),
     )  # fmt: skip
 
 
 reading_options = reading_options_with("--query")
+
+
+class Sources(str):
+    """Files, globs and folders as one argument: its text is what they are called, `names` are the names given."""
+
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: tuple[str, ...]) -> Sources:
+        """Of what stands on the command line."""
+        sources = cls(names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more")
+        sources.names = names
+        return sources
+
+
+def data_argument(name: str = "data") -> Decorator:
+    """Data: a file, or several, globs and folders."""
+
+    def several(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> Sources:
+        return Sources.of(names)
+
+    return click.argument(name, nargs=-1, required=True, callback=several, metavar=f"{name.upper()}...")
 
 
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -236,4 +261,21 @@ exact_options = gathered(
     click.option("--tol", type=float, help="Certified gap to reach, relative.  [default: 0.001]"),
     click.option("--max-iter", type=int, help="Most iterations.  [default: 1000]"),
     click.option("--missing", type=click.Choice(MISSING), help="What NaN means.  [default: error]"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Where:
+    """What the user says of where X is to lie."""
+
+    in_memory: bool = False
+    from_disk: bool = False
+
+
+where_options = gathered(
+    "where",
+    Where,
+    click.option("--in-memory", is_flag=True, help="Read all data into memory, however large."),
+    click.option("--from-disk", is_flag=True,
+                 help="Train from a cache on disk.  [default: if X would take more than half of the free memory]"),
 )  # fmt: skip

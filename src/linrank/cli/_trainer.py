@@ -15,8 +15,9 @@ from ..io._model import Model
 from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
-from ._options import Exact, Reading
+from ._options import Exact, Reading, Where
 from ._parameters import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
+from ._plan import advise_exact, read_from_disk
 
 ONLY_EXACT = ("tol", "max_iter")
 ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
@@ -28,9 +29,13 @@ def reading_policy(parameters: dict[str, Any]) -> str:
     return "error" if parameters.get("missing", "error") == "error" else "keep"
 
 
-def read_training_data(path: str, reading: Reading, parameters: dict[str, Any], pairs: bool = False) -> Dataset:
-    """All of a file; NaN is an error that names its line, unless the ranker replaces it."""
-    return read_data(path, reading, missing=reading_policy(parameters), labelled=not pairs)
+def read_training_data(
+    path: str, reading: Reading, parameters: dict[str, Any], where: Where, pairs: bool = False
+) -> Dataset:
+    """All of the data, or mapped from disk; NaN is an error that names its line, unless the ranker replaces it."""
+    missing = reading_policy(parameters)
+    found = read_from_disk(path, reading, missing, where)
+    return read_data(path, reading, missing=missing, labelled=not pairs, found=found)
 
 
 def write_model(ranker: Any, names: list[str] | None, output: str) -> Model:
@@ -77,9 +82,11 @@ class Trainer:
             self.parameters["scale"] = False if known is None else known
         self.names: list[str] | None = None
 
-    def read(self, path: str) -> Dataset:
-        """All of the data."""
-        data = read_training_data(path, self.reading, self.parameters, self.source.pairs is not None)
+    def read(self, path: str, where: Where) -> Dataset:
+        """All of the data; stochastic descent takes rows at random, so it has them in memory unless told otherwise."""
+        if self.sgd and not where.from_disk:
+            where = Where(in_memory=True)
+        data = read_training_data(path, self.reading, self.parameters, where, self.source.pairs is not None)
         self.names = data.feature_names
         return data
 
@@ -120,6 +127,7 @@ class Trainer:
         """The ranker fitted to a file in chunks, and what was counted on the way."""
         counted, first, options = Counted(), iter([True]), (self.reading.n_features, reading_policy(self.parameters))
         chunks = stream(path, self.reading, *options)  # says at once what cannot be streamed
+        advise_exact(path, self.reading)
         passes = self.source.passes or 1
         if passes > 1 and path == "-":
             raise click.UsageError("Standard input is read once: leave out --passes.")

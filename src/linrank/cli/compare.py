@@ -6,13 +6,21 @@ from typing import Any
 
 import click
 
-from ._options import Judging, Reading, json_option, preferences_option, reading_options, ties_option
+from ._options import (
+    Judging,
+    Reading,
+    data_argument,
+    json_option,
+    preferences_option,
+    reading_options,
+    ties_option,
+)
 
 
 @click.command(short_help="Test whether one model is better than another.")
 @click.argument("a")
 @click.argument("b")
-@click.argument("data")
+@data_argument()
 @click.option("-m", "--metric", default="ndcg@10", show_default=True, help="What to compare by.")
 @click.option("--preset", help="Judge as a tool does: trec, sklearn, xgboost, lightgbm, letor.")
 @ties_option

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from ._options import Reading, reading_options
+from ._options import Reading, data_argument, reading_options
 
 
 @click.command(short_help="Convert data, or a model, to another format.")
-@click.argument("source")
+@data_argument("source")
 @click.argument("target")
 @reading_options
 def convert(source: str, target: str, reading: Reading) -> None:

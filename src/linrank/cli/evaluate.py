@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._options import Judging, Reading, json_option, judging_options, preferences_option, reading_options
+from ._options import (
+    Judging,
+    Reading,
+    data_argument,
+    json_option,
+    judging_options,
+    preferences_option,
+    reading_options,
+)
 
 if TYPE_CHECKING:
     from ..metrics import Metric
@@ -15,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @judging_options
 @preferences_option
 @click.option("--per-query", metavar="FILE", help="Write each query's values to a CSV file; - is standard output.")

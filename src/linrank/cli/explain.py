@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import Reading, json_option, reading_options_with
+from ._options import Reading, data_argument, json_option, reading_options_with
 
 if TYPE_CHECKING:
     from ._files import Loaded
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Explain why one row is above another.")
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @click.option("--query", "wanted", metavar="Q", help="The query.  [default: the first one]")
 @click.option("--above", metavar="DOCID", help="A row of it.  [default: the best one]")
 @click.option("--below", metavar="DOCID", help="Another row.  [default: the one that follows]")

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from ._options import Reading, json_option, reading_options
+from ._options import Reading, data_argument, json_option, reading_options
 
 
 @click.command()
-@click.argument("file")
+@data_argument("file")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(0), help="How many weights to show.")
 @json_option
 @reading_options

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import Reading, reading_options
+from ._options import Reading, data_argument, reading_options
 
 if TYPE_CHECKING:
     from ..io import Dataset
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Score or rank the rows of a file.")
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
 @click.option(
     "--rank", is_flag=True, help="Write a TREC run, each query's best row first: qid Q0 docid rank score tag."

@@ -17,13 +17,16 @@ from ._options import (
     Judging,
     Reading,
     Verbosity,
+    Where,
     alpha_option,
+    data_argument,
     exact_options,
     gathered,
     json_option,
     judging_options,
     reading_options,
     verbosity_options,
+    where_options,
 )
 
 if TYPE_CHECKING:
@@ -128,7 +131,7 @@ source_options = gathered(
 
 
 @click.command()
-@click.argument("data")
+@data_argument()
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model; - is standard output.")
 @click.option("--valid", metavar="FILE", help="Data to judge the model by.")
 @alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
@@ -137,6 +140,7 @@ source_options = gathered(
 @paper_options
 @stochastic_options
 @source_options
+@where_options
 @judging_options
 @verbosity_options
 @json_option
@@ -151,6 +155,7 @@ def train(
     paper: Paper,
     stochastic: Stochastic,
     source: Source,
+    where: Where,
     judging: Judging,
     verbosity: Verbosity,
     as_json: bool,
@@ -164,7 +169,10 @@ def train(
       linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
       linrank train train.txt -o model.json --method treersvm --lambda 0.1
+      linrank train 'data/*.parquet' -o model.json --query search_id --float32
 
+    DATA may be several files, globs and folders. Where X would take more than half of the memory that is free, it is
+    read once into a cache and trained on from disk, to the same certificate (--from-disk and --in-memory force it).
     A stream's columns are scaled by its first chunk, or as in the model that --scale-from names.
     """
     import numpy as np
@@ -185,11 +193,13 @@ def train(
         trainer.train_on(device)
     out = _report.console(err=output == "-")
     report: dict[str, Any] = {"data": {"path": data}}
+    if source.stream and (where.in_memory or where.from_disk):
+        raise click.UsageError("--stream goes through the data chunk by chunk: leave out --in-memory and --from-disk.")
     if source.stream:
         ranker, facts = trainer.stream(data)
         report["data"] |= facts
     else:
-        rows = trainer.read(data)
+        rows = trainer.read(data, where)
         report["data"] |= _describe(rows, None if as_json else out, data)
         ranker = trainer.fit(rows)
         report["data"] |= {"pairs": ranker.n_pairs_, "queries_without_pairs": ranker._queries_without_pairs}

@@ -6,11 +6,22 @@ from typing import Any
 
 import click
 
-from ._options import Exact, Reading, Verbosity, exact_options, json_option, reading_options, verbosity_options
+from ._options import (
+    Exact,
+    Reading,
+    Verbosity,
+    Where,
+    data_argument,
+    exact_options,
+    json_option,
+    reading_options,
+    verbosity_options,
+    where_options,
+)
 
 
 @click.command(short_help="Choose alpha by cross-validation.")
-@click.argument("data")
+@data_argument()
 @click.option("-o", "--output", metavar="MODEL", help="Where to write the model with the alpha chosen.")
 @click.option(
     "--alphas",
@@ -28,6 +39,7 @@ from ._options import Exact, Reading, Verbosity, exact_options, json_option, rea
 @click.option("--C", "Cs", metavar="LIST", help="Longest passive-aggressive steps to try (sgd).  [default: 1,0.1,0.01]")
 @click.option("--seed", type=int, help="Seed of the pairs drawn (sgd).  [default: 0]")
 @exact_options
+@where_options
 @verbosity_options
 @json_option
 @reading_options
@@ -42,6 +54,7 @@ def tune(
     Cs: str | None,
     seed: int | None,
     exact: Exact,
+    where: Where,
     verbosity: Verbosity,
     as_json: bool,
     reading: Reading,
@@ -70,7 +83,7 @@ def tune(
         refuse(parameters, ("tol", "max_iter"), "is for the exact solvers: leave it out, or choose another --solver.")
         if one_standard_error:
             raise click.UsageError("--one-standard-error is for the exact solvers: leave it out.")
-    rows = read_training_data(data, reading, parameters)
+    rows = read_training_data(data, reading, parameters, where)
     if exact.solver == "sgd":
         from ._tune_sgd import tune_sgd
 

@@ -81,7 +81,8 @@ def active_counts(
 class SortedRanking:
     """One ranking with its scores sorted and its windows known: sums over active partners of any values.
 
-    Order and windows lie in the work and are valid until the next ranking is sorted there: `kept` copies them.
+    `last`: the sorted scores are not needed again, so sums may use their room. Order and windows lie in the work and
+    are valid until the next ranking is sorted there: `kept` takes them out of it.
     """
 
     def __init__(
@@ -93,18 +94,21 @@ class SortedRanking:
         margin: float,
         work: Work,
         how: Tuning | None = None,
+        last: bool = True,
     ) -> None:
         n = order.size
+        self._room = "keys" if last else "everything"  # that of the sorted scores is free after the last margin
         self.order, self.levels, self.base, self.how = order, levels, base, how or TUNING
         bounds = work.take("bounds", 2 * n, np.int32)
         self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
         kernels.windows(sorted_s, margin, bounds)
         kernels.to_members(self.order, bounds, self.where)
 
-    def kept(self) -> SortedRanking:
-        """A copy that does not lie in the work."""
+    def kept(self, work: Work) -> SortedRanking:
+        """The same out of the work, which will make room anew; the sorted scores stay there."""
         other = copy.copy(self)
-        other.order, other.where = self.order.copy(), self.where.copy()
+        n = self.order.size
+        other.order, other.where = work.give("order", self.order), work.give("where", self.where).reshape(n, 3)
         return other
 
     def sums(self, values: FloatArray | None, work: Work) -> tuple[FloatArray, FloatArray]:
@@ -112,6 +116,14 @@ class SortedRanking:
         c, d = np.empty(self.order.size), np.empty(self.order.size)
         self.fill(values, c, d, work)
         return c, d
+
+    def sum_of_both(self, values: FloatArray, work: Work, out: FloatArray | None = None) -> FloatArray:
+        """Sums of values over each member's active partners, winners and losers."""
+        both = np.empty(self.order.size) if out is None else out
+        losers = work.take("losers", self.order.size, np.float64)
+        self.fill(values, both, losers, work)
+        both += losers
+        return both
 
     def fill(self, values: FloatArray | None, c: FloatArray, d: FloatArray, work: Work) -> None:
         """As `sums`, into given arrays."""
@@ -129,10 +141,10 @@ class SortedRanking:
 
     def _fill_sums(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
         n, levels, base = self.order.size, self.levels, self.base
-        everything = work.take("everything", n + 1, np.float64)
+        everything = work.take(self._room, n + 1, np.float64)
         kernels.running_sums(values, self.order, everything)
         if levels.size - 1 <= self.how.few_levels_to_sum:
-            held, running = work.zeros("held", n, np.float64), work.take("running sums", n + 1, np.float64)
+            held, running = work.zeros("held", n, np.float64), work.take("bounds", n + 1, np.float64)
             kernels.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
             return
         sizes = [n + 1]

@@ -10,7 +10,7 @@ from typing import Any
 from .._errors import FileFormatError, LinrankError, ParameterError
 from .._files import PathLike
 from ..data.dataset import Dataset
-from ._columns import dataset
+from ._columns import Columns, dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of
 from .frames import FrameTable
@@ -56,15 +56,43 @@ def validate(table: Any) -> None:
     _ = table.column_names  # which may not be UTF-8
 
 
+def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
+    """The names of the columns."""
+    path = path_of(source, "arrow")
+    with open(path, "rb") as file, arrow_errors(name_of(path)):
+        return list(_opened(file).schema.names), options.columns
+
+
+def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
+    """An Arrow file or stream by its record batches."""
+    path = path_of(source, "arrow")
+    (lib,) = pyarrow("lib")
+    first_row = 0
+    with open(path, "rb") as file, arrow_errors(name_of(path)):
+        opened = _opened(file)
+        batches = map(opened.get_batch, range(opened.num_record_batches)) if hasattr(opened, "get_batch") else opened
+        for batch in batches:
+            table = lib.Table.from_batches([batch])
+            validate(table)
+            if table.num_rows:
+                yield dataset(FrameTable(table), options.columns, options.missing, options.dtype, first_row)
+            first_row += table.num_rows
+
+
+def _opened(file: Any) -> Any:
+    """The reader of a file, or of a stream."""
+    ipc, lib = pyarrow("ipc", "lib")
+    try:
+        return ipc.open_file(file)
+    except lib.ArrowInvalid:
+        file.seek(0)
+        return ipc.open_stream(file)
+
+
 def read(source: Source, options: ReadOptions) -> Dataset:
     """An Arrow file (Feather version 2) or stream."""
     path = path_of(source, "arrow")
-    ipc, lib = pyarrow("ipc", "lib")
     with open(path, "rb") as file, arrow_errors(name_of(path)):
-        try:
-            table = ipc.open_file(file).read_all()
-        except lib.ArrowInvalid:
-            file.seek(0)
-            table = ipc.open_stream(file).read_all()
+        table = _opened(file).read_all()
         validate(table)
     return dataset(FrameTable(table), options.columns, options.missing, options.dtype)

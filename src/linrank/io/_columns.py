@@ -114,8 +114,8 @@ class Table(Protocol):
         """A column as strings."""
 
 
-def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
-    """The table as ranking data."""
+def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike, first_row: int = 0) -> Dataset:
+    """The table as ranking data; `first_row` rows of the file lie before it, for messages that number rows."""
     check_choice("missing", missing, MISSING)
     kind = check_dtype(dtype)
     roles, features, words = columns.assign(table.names)
@@ -127,13 +127,13 @@ def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike) -> D
         numbers = _feature(table, name, maybe_query=unknown and columns.features is None)
         with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused below
             X[:, j] = numbers
-    _refuse_infinity(X, features)
+    _refuse_infinity(X, features, first_row)
     return Dataset(
-        X=_without_missing(X, features, missing),
-        y=_complete(table, roles, "label"),
+        X=_without_missing(X, features, missing, first_row),
+        y=_complete(table, roles, "label", first_row),
         qid=table.ids(roles["query"]) if "query" in roles else None,
         comments=Comments.of(table.texts(roles["id"])) if "id" in roles else None,
-        sample_weight=_complete(table, roles, "weight"),
+        sample_weight=_complete(table, roles, "weight", first_row),
         feature_names=features,
         description=words,
     )
@@ -175,32 +175,33 @@ def _suspicion(name: str, otherwise: str) -> DataError:
     )
 
 
-def _complete(table: Table, roles: dict[str, str], role: str) -> FloatArray | None:
+def _complete(table: Table, roles: dict[str, str], role: str, first_row: int) -> FloatArray | None:
     if role not in roles:
         return None
     numbers = table.numbers(roles[role])
     if not np.isfinite(numbers).all():
-        row = np.flatnonzero(~np.isfinite(numbers))[0] + 1
+        row = first_row + np.flatnonzero(~np.isfinite(numbers))[0] + 1
         raise DataError(f"Column {roles[role]!r}, the {role}, has no number in row {row}: fill it in or drop the row.")
     return numbers
 
 
-def _refuse_infinity(X: NDArray[Any], names: list[str]) -> None:
+def _refuse_infinity(X: NDArray[Any], names: list[str], first_row: int) -> None:
     for j, name in enumerate(names):
         infinite = np.isinf(X[:, j])
         if infinite.any():
-            row = np.flatnonzero(infinite)[0] + 1
+            row = first_row + np.flatnonzero(infinite)[0] + 1
             raise DataError(f"Column {name!r} is infinite (in {X.dtype}) in row {row}: drop the row or cap the value.")
 
 
-def _without_missing(X: NDArray[Any], names: list[str], missing: str) -> Any:
+def _without_missing(X: NDArray[Any], names: list[str], missing: str, first_row: int) -> Any:
     if missing == "keep":
         return X
     if missing == "error":
         row, column = np.nonzero(np.isnan(X))
         if row.size:
+            first = first_row + row[0] + 1
             raise DataError(
-                f"Column {names[column[0]]!r} is missing in row {row[0] + 1} (of {row.size} missing values): "
+                f"Column {names[column[0]]!r} is missing in row {first} (of {row.size} missing values): "
                 "missing='zero' or 'mean' fills it in."
             )
         return X

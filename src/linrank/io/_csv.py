@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from .._errors import DataError, FileFormatError, ParameterError
 from .._files import PathLike, replacing
 from .._typing import FloatArray
 from ..data.dataset import Dataset, utf8
-from ._columns import dataset
+from ._columns import Columns, dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of, reading
 from .write import ROWS, packed, short, texts
@@ -104,10 +104,23 @@ def _is_number(cell: str) -> bool:
 
 def read(source: Source, options: ReadOptions, separator: str = ",") -> Dataset:
     """A table of text; without names the first column is the label, and nothing else is guessed."""
-    table, columns = CsvTable(source, separator), options.columns
-    if not table.has_names:
-        columns = replace(columns, label="1" if columns.label is None else columns.label)
-    return dataset(table, columns, options.missing, options.dtype)
+    table = CsvTable(source, separator)
+    return dataset(table, _known(table, options.columns), options.missing, options.dtype)
+
+
+def _known(table: CsvTable, columns: Columns) -> Columns:
+    return columns if table.has_names or columns.label is not None else replace(columns, label="1")
+
+
+def header(source: Source, options: ReadOptions, separator: str = ",") -> tuple[list[str], Columns]:
+    """The names of the columns, and which is what."""
+    table = CsvTable(source, separator)
+    return table.names, _known(table, options.columns)
+
+
+def blocks(source: Source, options: ReadOptions, separator: str = ",") -> Iterator[Dataset]:
+    """A table of text, in one block."""
+    yield read(source, options, separator)
 
 
 def write(path: PathLike, data: Dataset) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,13 @@ from .._errors import DataError, ParameterError
 from .._files import PathLike, replacing
 from ..data.dataset import Dataset
 from ._arrow import arrow_errors, path_of, pyarrow, validate
-from ._columns import dataset
+from ._columns import Columns, dataset
 from ._options import ReadOptions
 from ._streams import Source, name_of
 from .frames import FrameTable
 from .write import checked
 
+BLOCK_ENTRIES = 1 << 21  # of the table in a block of rows
 ROLES = b"linrank"  # key of the metadata that says which column is what
 
 
@@ -31,15 +32,56 @@ def read(source: Source, options: ReadOptions) -> Dataset:
     with open(path, "rb") as file, arrow_errors(name_of(path)):
         table = parquet.read_table(file)
         validate(table)
-    known = _roles(table)
+    return dataset(FrameTable(table), _known(table.schema, columns), options.missing, options.dtype)
+
+
+def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
+    """The names of the columns, and which is what."""
+    path = path_of(source, "parquet")
+    (parquet,) = pyarrow("parquet")
+    with open(path, "rb") as file, arrow_errors(name_of(path)):
+        schema = parquet.ParquetFile(file).schema_arrow
+        return list(schema.names), _known(schema, options.columns)
+
+
+def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
+    """A Parquet file by some rows of a row group at a time."""
+    path = path_of(source, "parquet")
+    parquet, lib = pyarrow("parquet", "lib")
+    first_row = 0
+    with open(path, "rb") as stream, arrow_errors(name_of(path)):
+        file = parquet.ParquetFile(stream, memory_map=False, pre_buffer=False)
+        columns = _known(file.schema_arrow, options.columns)
+        wanted = _wanted(columns, file.schema_arrow.names)
+        step = max(1, BLOCK_ENTRIES // max(1, len(wanted)))
+        for batch in file.iter_batches(batch_size=step, columns=wanted, use_threads=False):
+            table = lib.Table.from_batches([batch])
+            validate(table)
+            if table.num_rows:
+                yield dataset(FrameTable(table), columns, options.missing, options.dtype, first_row)
+            first_row += table.num_rows
+
+
+def _wanted(columns: Columns, names: list[str]) -> list[str]:
+    """The columns to read: all, unless it is known which."""
+    if columns.features is None:
+        return names
+    roles = (columns.label, columns.query, columns.id, columns.weight)
+    named = {name for name in (*roles, *columns.features) if name}
+    return [name for name in names if name in named]
+
+
+def _known(schema: Any, columns: Columns) -> Columns:
+    """The columns as the file itself says, where nothing else is said."""
+    known = _roles(schema)
     given = {role: known.get(role, "") if known and getattr(columns, role) is None else getattr(columns, role)
              for role in ("label", "query", "id", "weight")}  # fmt: skip
-    return dataset(FrameTable(table), replace(columns, **given), options.missing, options.dtype)
+    return replace(columns, **given)
 
 
-def _roles(table: Any) -> dict[str, str]:
+def _roles(schema: Any) -> dict[str, str]:
     try:
-        known = json.loads((table.schema.metadata or {}).get(ROLES, b"{}"))
+        known = json.loads((schema.metadata or {}).get(ROLES, b"{}"))
     except (ValueError, RecursionError):
         return {}
     return known if isinstance(known, dict) and all(isinstance(column, str) for column in known.values()) else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .._files import PathLike
     from ..data.dataset import Dataset
+    from ._columns import Columns
     from ._options import ReadOptions
     from ._streams import Source
 
@@ -43,6 +44,18 @@ class Format:
     def read(self) -> Callable[[Source, ReadOptions], Dataset]:
         """All of a file as ranking data."""
         found: Callable[[Source, ReadOptions], Dataset] = self._module().read
+        return found
+
+    @property
+    def blocks(self) -> Callable[[Source, ReadOptions], Iterator[Dataset]]:
+        """A file as blocks of rows in their order, in bounded memory. Those of SVMlight are as wide as their ids."""
+        found: Callable[[Source, ReadOptions], Iterator[Dataset]] = self._module().blocks
+        return found
+
+    @property
+    def header(self) -> Callable[[Source, ReadOptions], tuple[list[str], Columns]]:
+        """The names of a table's columns, and which column is what, as far as the file says so itself."""
+        found: Callable[[Source, ReadOptions], tuple[list[str], Columns]] = self._module().header
         return found
 
     @property

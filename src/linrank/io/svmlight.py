@@ -87,6 +87,14 @@ def read(source: Source, options: ReadOptions) -> Dataset:
     return with_side_files(_read_rows(source, options), source)
 
 
+def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
+    """A file as CSR, a block of text at a time, each as wide as its largest id; files beside it are left alone."""
+    shape = _Shape(options.n_features, False, np.dtype(options.dtype), options.missing)
+    reader = Reader(source, _rules(shape, options.zero_based, options.on_error), options.n_jobs)
+    for rows in reader:
+        yield _dataset(rows, reader, shape)
+
+
 def write(path: PathLike, data: Dataset) -> None:
     """Write ranking data."""
     write_svmlight(path, data)

@@ -22,7 +22,7 @@ from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
 from ._collections import extremes, mean_over_queries, over_collection
 from ._families import pairwise
-from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
+from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share, weights_beside
 
 __all__ = ["auc", "c_index", "kendall_tau", "pairwise_accuracy", "pairwise_error", "wmw"]
 
@@ -96,6 +96,7 @@ def wmw(
         return over_collection("wmw", _Pooled(ties, query_weighting), y, scores, qid, per_query, options)
     rows = check_rows(y, scores, qid)
     u = 1.0 if query_weight is None else check_query_weight(query_weight, rows.query, rows.ids)
+    sample_weight = weights_beside(y, sample_weight)
     found = count_pairs(rows, y, qid, sample_weight, preferences)
     values = share(found.right(TIE_VALUE[ties]), found.total)
     if per_query or rows.cut is not None:
@@ -138,6 +139,7 @@ def auc(
             raise DataError(TWO_LEVELS)
         threshold = float(high) if high > low else float(np.inf)
     row, score, ptr = rows.ranked
+    sample_weight = weights_beside(y, sample_weight)
     v = None if sample_weight is None else check_weights("sample_weight", sample_weight, rows.y.size)[row]
     out = np.empty(rows.n_queries)
     areas((rows.y >= threshold).view(np.uint8)[row], v, score, ptr, out)

@@ -12,7 +12,8 @@ from ..data.missing import MISSING
 from ..data.ranking_data import QUERY_WEIGHTINGS, check_preferences
 from ..engines.dask import Dask
 from ..engines.open import device_names
-from .training import Start, Trained, Training, feature_names
+from .names import feature_names
+from .training import Start, Trained, Training
 
 if TYPE_CHECKING:
     from .linear import LinearRanker

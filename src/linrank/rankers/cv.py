@@ -16,8 +16,9 @@ from ..metrics import Metric
 from ..model_selection.folds import make_folds, with_pairs
 from ..model_selection.path import Judge, Search
 from ..solvers import Solver
+from .names import feature_names
 from .predictor import LinearPredictor
-from .training import Training, feature_names
+from .training import Training
 
 CURE = "choose alpha on a part of it, as X.partitions[:9].compute(), and fit LinearRanker(alpha=...) to all of it"
 

@@ -12,8 +12,9 @@ from ..data.collections import any_collection
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
 from .cluster import fit_on_cluster
+from .names import feature_names
 from .predictor import LinearPredictor
-from .training import Start, Training, feature_names
+from .training import Start, Training
 
 
 class LinearRanker(LinearPredictor):
@@ -155,9 +156,10 @@ class LinearRanker(LinearPredictor):
 
         Parameters
         ----------
-        X : array, dataframe, sparse matrix, tensor or dask collection, (m, d)
+        X : array, dataframe, sparse matrix, tensor, dask collection, (m, d), or Dataset
             Features; CSR, and float32 or float64 in C or F order, are used without a copy. So is what lies on a device:
-            a tensor, or anything with ``__dlpack__``.
+            a tensor, or anything with ``__dlpack__``. A Dataset, read or scanned (`linrank.scan`), brings labels,
+            queries and weights along.
         y : (m,) or None
             Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
         qid : (m,) or None

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
 from ..data.collections import any_collection, is_collection, stand_in
+from ..data.dataset import Dataset, unpacked
 from ..data.device import on_host
+from ..data.joining import joined, wide_enough
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
@@ -24,12 +27,29 @@ from ..data.ordering import positions_within
 from ..data.queries import encode_queries
 from ..data.ranking_data import RankingData
 from ..data.row_counts import RowCounts
+from ..data.scan import Scan
 from ..engines.matrix import predict
 from ..losses import as_loss
 from ..metrics import pairwise_accuracy
 from .collections import rank_collection, score_collection
 from .explanation import Explanation, as_row, explain_difference
 from .exports import Exports
+from .names import check_names
+
+
+class ScoredRows(NamedTuple):
+    """The scores of a Dataset's rows, and what is known of them."""
+
+    scores: FloatArray
+    y: FloatArray | None
+    qid: NDArray[Any] | None
+    sample_weight: FloatArray | None
+
+    def beside(self, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Labels, queries and weights, where none are given."""
+        own = self.y, self.qid, self.sample_weight
+        y, qid, weight = (b if a is None else a for a, b in zip((y, qid, sample_weight), own, strict=True))
+        return y, qid, weight
 
 
 class LinearPredictor(Exports, BaseEstimator, ABC):
@@ -68,6 +88,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
     def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
         """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
+        X, y, qid, given["sample_weight"] = unpacked(X, y, qid, given["sample_weight"])
         complete, fill = learn_missing(X if self._trains_on_devices else on_host(X), self.missing)
         given |= {"preferences": self.preferences, "query_weighting": self.query_weighting}
         return RankingData(complete, y, qid, **given), fill
@@ -97,11 +118,25 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         if is_collection(X):
-            validate_data(self, stand_in(X), reset=False, skip_check_array=True)
+            check_names(self, stand_in(X))
             return score_collection(X, self.coef_, self.fill_)
+        if isinstance(X, Dataset):
+            return self._scored(X).scores
         features = check_features(X, allow_nan=self.fill_ is not None)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        check_names(self, X)
         return predict(features, self.coef_, self.fill_)
+
+    def _scored(self, data: Dataset) -> ScoredRows:
+        """The scores of a Dataset's rows beside their labels, chunk by chunk: its features need not fit into memory."""
+        check_is_fitted(self)
+        parts, scores = [], []
+        for chunk in data.chunks():
+            check_names(self, chunk)
+            X = wide_enough(chunk.X, self.coef_.size) if isinstance(data, Scan) else chunk.X
+            scores.append(predict(check_features(X, allow_nan=self.fill_ is not None), self.coef_, self.fill_))
+            parts.append(replace(chunk, X=np.empty((chunk.n_rows, 0)), comments=None))
+        rows = joined(parts)
+        return ScoredRows(np.concatenate(scores), rows.y, rows.qid, rows.sample_weight)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
@@ -122,7 +157,11 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
         Of a dask collection it is one: scores are brought together by query, rows are not.
         """
-        scores = self.predict(X)
+        if isinstance(X, Dataset):
+            scored = self._scored(X)
+            scores, qid = scored.scores, scored.qid if qid is None else qid
+        else:
+            scores = self.predict(X)
         if any_collection(scores, qid):
             return rank_collection(scores, qid)
         return positions_within(*encode_queries(qid, scores.size), scores)
@@ -130,7 +169,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def score(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
@@ -141,9 +180,14 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         warns where a query has another number of rows than in training.
         """
         check_is_fitted(self)
+        scored = self._scored(X) if isinstance(X, Dataset) else None
+        if scored is not None:
+            y, qid, sample_weight = scored.beside(y, qid, sample_weight)
+        if y is None:
+            raise DataError("score judges by labels, and there are none: give y.")
         if split_labels(y, qid)[1] is None and self.fitted_with_qid_:
             raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
-        scores = self.predict(X)
+        scores = self.predict(X) if scored is None else scored.scores
         if self._rows_seen is not None and qid is not None and not are_labels(y) and not is_collection(qid):
             self._rows_seen.warn_of_others(qid, scores.size)
         accuracy: float = pairwise_accuracy(
@@ -173,7 +217,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         rows = []
         for row in (a, b):
             checked = fill_missing(as_row(row), self.fill_)
-            validate_data(self, as_row(row), reset=False, skip_check_array=True)
+            check_names(self, as_row(row))
             if checked.shape[0] != 1:
                 raise DataError(f"explain compares two rows, but was given {checked.shape[0]} at once: give one each.")
             rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])

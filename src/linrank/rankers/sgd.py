@@ -15,6 +15,7 @@ from .._errors import DataError, ParameterError
 from .._progress import Progress
 from ..data.checks import check_choice
 from ..data.collections import refuse_collection
+from ..data.dataset import unpacked
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
 from ..data.ranking_data import QUERY_WEIGHTINGS
@@ -27,6 +28,7 @@ from ..stochastic.seeds import describe_seed, make_seed
 from ..stochastic.settings import Settings, check_whole, plain, read_settings
 from ..stochastic.stream import Chunks, Stream, begin_stream
 from .lazy import Evaluated
+from .names import take_names
 from .predictor import LinearPredictor
 
 CURE = "train on the cluster with LinearRanker, or give partial_fit one computed partition after the other"
@@ -203,7 +205,8 @@ class SGDRanker(LinearPredictor):
         """
         refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings()
-        complete, fill = learn_missing(X, self.missing)
+        features, y, qid, sample_weight = unpacked(X, y, qid, sample_weight)
+        complete, fill = learn_missing(features, self.missing)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
         rows = LabelledRows.of(complete, y, qid, **weights, **self._compared())
         own = self._stream if self.warm_start and start is None else None
@@ -211,7 +214,7 @@ class SGDRanker(LinearPredictor):
             start = getattr(self, "coef_", None)  # set by hand, or loaded
         keeper = None if checkpoint is None else Keeper(Path(checkpoint), self._described(), resume)
         fitted = fit_rows(settings, rows, make_seed(self.random_state), own, start, int(self.verbose), keeper)
-        validate_data(self, X, skip_check_array=True)  # feature names and their number, once nothing can fail any more
+        take_names(self, X)  # and their number, once nothing can fail any more
         self._keep(fitted.stream(fill if self.missing == "mean" else None), fitted)
         self._remember(rows)
         if keeper is not None:
@@ -253,7 +256,8 @@ class SGDRanker(LinearPredictor):
         Parameters
         ----------
         chunks : iterable, or function that gives one
-            Of (X, y), (X, y, qid), or objects with X, y, qid and, if need be, sample_weight.
+            Of (X, y), (X, y, qid), or objects with X, y, qid and, if need be, sample_weight. Or a Dataset, read or
+            scanned, which is gone through chunk by chunk.
         passes : int, default=1
             How often to read the stream.
         checkpoint : path, optional

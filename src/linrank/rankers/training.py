@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored
 from .._progress import Progress
@@ -224,14 +222,3 @@ def _minimise(
 ) -> Solution:
     """The solver's answer, looked at: it may be anybody's."""
     return checked(solver.minimise(objective, start, callback), objective.n_features)
-
-
-class _Named(BaseEstimator):
-    """Takes names of features."""
-
-
-def feature_names(X: Any) -> dict[str, Any]:
-    """Number and, where X has them, names of the features, as scikit-learn's attributes."""
-    named = _Named()
-    validate_data(named, X, skip_check_array=True)
-    return dict(vars(named))

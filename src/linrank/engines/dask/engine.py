@@ -49,6 +49,7 @@ class DaskEngine:
         self.cluster, self.shards, self.spans, self.n_jobs = cluster, list(shards), list(spans), n_jobs
         self.keys = Keys()
         self._costs: list[tuple[Loss, float | None]] = []
+        self._columns: Columns | None = None
         self._under_way: list[Any] = []
         told = self._trip("facts")
         self.parts: list[Facts] = [facts for facts, _ in told[: len(self.shards)]]
@@ -164,8 +165,10 @@ class DaskEngine:
         return found
 
     def columns(self) -> Columns:
-        """The columns over the rows of all shards."""
-        return Columns.joined(self._of_rows("columns"))
+        """The columns over the rows of all shards: one trip, remembered."""
+        if self._columns is None:
+            self._columns = Columns.joined(self._of_rows("columns"))
+        return self._columns
 
     def largest_row(self, scale: FloatArray | None) -> float:
         """The largest of the shards'."""

@@ -53,7 +53,7 @@ class Counter(Shard):
         """X w, as the parts told it."""
         if recipe.key not in self._given:
             raise LostError(recipe.key)
-        return LocalScores(self.local.to_members(self._given[recipe.key]))
+        return LocalScores(self.local.to_members(self._given[recipe.key], self.local.exact))
 
     def count(self, request: Request, products: dict[int, FloatArray]) -> Told | Missing:
         """Answer, given products X w of all rows by their keys."""
