@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._errors import DataError, ParameterError
 from .._progress import Opening, describe
 from ..data.checks import check_choice
 from ..data.collections import client_of, is_collection, stand_in
+from ..data.dataset import Dataset
 from ..data.missing import MISSING
 from ..data.ranking_data import QUERY_WEIGHTINGS, check_preferences
+from ..data.scan import Scan
 from ..engines.dask import Dask
 from ..engines.open import device_names
 from .names import feature_names
@@ -29,9 +35,10 @@ def fit_on_cluster(
     check_dask()
     config = Dask.of(client_of(X, y, qid) if client is None else client)
     with Opening(ranker.verbose) as opening:
-        if is_collection(X):
-            engine, fill = _bring(config, ranker, X, y, qid, given, device, opening)
-            named, with_qid = stand_in(X), qid is not None or _are_labels(y)
+        if is_collection(X) or isinstance(X, Scan):
+            engine, fill, columns, with_qid = _bring(config, ranker, X, y, qid, given, device, opening)
+            named = stand_in(X) if is_collection(X) else Dataset(np.empty((0, engine.facts.features)), None)
+            named = named if columns is None else replace(named, feature_names=list(columns))
         else:
             from ..engines.dask.build import from_data
 
@@ -62,25 +69,30 @@ def _bring(
 ) -> Any:
     """An engine for collections."""
     from ..engines.dask.bring import Collection, bring
+    from ..engines.dask.files import Files
     from ..engines.dask.rows import Building
 
     if given.pop("pairs") is not None:
         raise ParameterError(
-            "pairs name rows by their numbers, which rows of a dask collection do not have: give grades y, or "
-            "X.compute()."
+            "pairs name rows by their numbers, which rows on a cluster do not have: give grades y, or X in memory."
         )
-    if y is None:
-        raise DataError("This requires y to be passed, but the target y is None: give y.")
     check_choice("missing", ranker.missing, MISSING)
     check_choice("query_weighting", ranker.query_weighting, QUERY_WEIGHTINGS)
     check_preferences(ranker.preferences)
-    if _are_labels(y):
-        y, qid = y["y"], y["qid"]
     weight = given["query_weight"]
-    how = Building(
-        ranker.preferences, ranker.query_weighting, ranker.missing, weight if isinstance(weight, dict) else None
-    )
-    source = Collection(X, y, qid, given["sample_weight"], weight, how)
+    by_id = weight if isinstance(weight, Mapping) else None
+    how = Building(ranker.preferences, ranker.query_weighting, ranker.missing, by_id)
+    source: Collection | Files
+    if isinstance(X, Scan):
+        beside = (y, qid, given["sample_weight"], None if by_id is not None else weight)
+        if any(one is not None for one in beside):
+            raise ParameterError("A scan brings labels, queries and weights along: name their columns in linrank.scan.")
+        source = Files(X, how)
+    else:
+        if y is None:
+            raise DataError("This requires y to be passed, but the target y is None: give y.")
+        y, qid = (y["y"], y["qid"]) if _are_labels(y) else (y, qid)
+        source = Collection(X, y, qid, given["sample_weight"], weight, how)
     return bring(config, source, ranker.n_jobs, device, opening.say)
 
 

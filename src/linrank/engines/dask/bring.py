@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,17 +52,30 @@ class Collection:
         load = delayed(tasks.load, pure=False)
         return cluster.compute([load(block, self.how.missing) for block in blocks])
 
+    def alike(self, cluster: Cluster, chunks: list[Any], measured: list[Measured]) -> tuple[list[Any], list[Measured]]:
+        """A collection's blocks are alike."""
+        return chunks, measured
+
+
+class Brought(NamedTuple):
+    """An engine for a source's rows, what NaN is replaced by, and what is known of the features and queries."""
+
+    engine: DaskEngine
+    fill: FloatArray | None
+    names: tuple[str, ...] | None
+    with_qid: bool
+
 
 def bring(
     config: Dask, source: Any, n_jobs: int | None = None, device: Any = None, say: Say = lambda text, more: None
-) -> tuple[DaskEngine, FloatArray | None]:
-    """An engine for the source's rows, and what NaN is replaced by."""
+) -> Brought:
+    """Bring the rows of a source together."""
     cluster = Cluster(config)
     cluster.check_workers()
     try:
         chunks = source.chunks(cluster)
         _stage(cluster, say, f"reading {len(chunks):,} partitions")
-        measured = _measure(cluster, chunks)
+        chunks, measured = _measure(cluster, source, chunks)
         how = replace(source.how, fill=_fill(cluster, chunks, measured, source.how.missing))
         chunks, measured = _joined(cluster, chunks, measured, config.shard_bytes)
         rows = sum(one.rows for one in measured)
@@ -73,7 +86,7 @@ def bring(
             cluster.stop(cluster.under_way)
         raise
     cluster.say = lambda more: None
-    return engine, how.fill
+    return Brought(engine, how.fill, measured[0].names, "qid" in measured[0].columns)
 
 
 def _stage(cluster: Cluster, say: Say, text: str) -> None:
@@ -82,12 +95,12 @@ def _stage(cluster: Cluster, say: Say, text: str) -> None:
     cluster.say = lambda more: say(text, more)
 
 
-def _measure(cluster: Cluster, chunks: list[Any]) -> list[Measured]:
-    """The sizes of chunks, once all of them are there: errors of reading come out here."""
+def _measure(cluster: Cluster, source: Any, chunks: list[Any]) -> tuple[list[Any], list[Measured]]:
+    """Chunks that are alike, and their sizes, once all of them are there: errors of reading come out here."""
     cluster.wait(chunks)
-    measured: list[Measured] = on_holders(cluster, tasks.measure, chunks)
+    chunks, measured = source.alike(cluster, chunks, on_holders(cluster, tasks.measure, chunks))
     tasks.refuse_mixed(measured)
-    return measured
+    return chunks, measured
 
 
 def _fill(cluster: Cluster, chunks: list[Any], measured: list[Measured], missing: str) -> FloatArray | None:

@@ -26,8 +26,6 @@ from .shard import Shard
 from .span import Counter, Rows
 from .table import Counts, concatenate
 
-COLUMNS = ("y", "qid", "sample_weight", "query_weight")
-
 
 @dataclass(frozen=True)
 class Chunk:
@@ -35,6 +33,7 @@ class Chunk:
 
     X: Any
     columns: dict[str, NDArray[Any]]
+    names: tuple[str, ...] | None = None  # of the features, where a file tells them
 
     @property
     def n_rows(self) -> int:
@@ -48,7 +47,7 @@ class Chunk:
         """Some of the rows, in this order; all of them as they are."""
         if rows.size == self.n_rows and np.array_equal(rows, np.arange(rows.size)):
             return self
-        return Chunk(self.X[rows], {name: column[rows] for name, column in self.columns.items()})
+        return Chunk(self.X[rows], {name: column[rows] for name, column in self.columns.items()}, self.names)
 
 
 def matrix_bytes(X: Any) -> int:
@@ -75,6 +74,8 @@ class Measured(NamedTuple):
     features: int
     kind: str  # of the features: dense or sparse
     ids: str  # kind of the query ids
+    columns: tuple[str, ...]  # what was given beside the features
+    names: tuple[str, ...] | None = None
 
 
 def load(block: tuple[Any, dict[str, Any]], missing: str) -> Chunk:
@@ -99,6 +100,8 @@ def measure(chunks: list[Chunk]) -> list[Measured]:
             int(chunk.X.shape[1]),
             "sparse" if sp.issparse(chunk.X) else "dense",
             "" if "qid" not in chunk.columns or not chunk.n_rows else id_kind(chunk.columns["qid"]),
+            tuple(sorted(chunk.columns)),
+            chunk.names,
         )
         for chunk in chunks
     ]
@@ -137,7 +140,8 @@ def join(chunks: list[Chunk]) -> Chunk:
         return held[0]
     stack = sp.vstack([chunk.X for chunk in held], format="csr") if sp.issparse(held[0].X) else None
     X = np.concatenate([chunk.X for chunk in held]) if stack is None else stack
-    return Chunk(X, {name: concatenate([chunk.columns[name] for chunk in held]) for name in held[0].columns})
+    columns = {name: concatenate([chunk.columns[name] for chunk in held]) for name in held[0].columns}
+    return Chunk(X, columns, held[0].names)
 
 
 def count_queries(chunk: Chunk) -> Counts:
@@ -214,6 +218,8 @@ def refuse_mixed(measured: list[Measured]) -> None:
         ("numbers of features", {one.features for one in some}),
         ("kinds of features", {one.kind for one in some}),
         ("kinds of query ids", {one.ids for one in some}),
+        ("columns", {one.columns for one in some}),
+        ("features' names", {one.names for one in some}),
     ):
         if len(kinds) > 1:
             both = " and ".join(str(kind) for kind in sorted(kinds, key=str)[:2])
