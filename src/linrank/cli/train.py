@@ -28,6 +28,7 @@ from ._options import (
     verbosity_options,
     where_options,
 )
+from ._scheduler import WithScheduler, scheduler_option
 
 if TYPE_CHECKING:
     from ..io import Dataset
@@ -130,12 +131,13 @@ source_options = gathered(
 )  # fmt: skip
 
 
-@click.command()
+@click.command(cls=WithScheduler)
 @data_argument()
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model; - is standard output.")
 @click.option("--valid", metavar="FILE", help="Data to judge the model by.")
 @alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
 @exact_options
+@scheduler_option
 @click.option("--device", metavar="NAMES", help="Train on torch devices: cuda, or several as in cuda:0,cuda:1.")
 @paper_options
 @stochastic_options
@@ -151,6 +153,7 @@ def train(
     valid: str | None,
     alpha: float | str | None,
     exact: Exact,
+    scheduler: str | None,
     device: str | None,
     paper: Paper,
     stochastic: Stochastic,
@@ -170,6 +173,7 @@ def train(
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
       linrank train train.txt -o model.json --method treersvm --lambda 0.1
       linrank train 'data/*.parquet' -o model.json --query search_id --float32
+      linrank train --scheduler tcp://host:8786 data/*.parquet -o model.json
 
     DATA may be several files, globs and folders. Where X would take more than half of the memory that is free, it is
     read once into a cache and trained on from disk, to the same certificate (--from-disk and --in-memory force it).
@@ -195,7 +199,14 @@ def train(
     report: dict[str, Any] = {"data": {"path": data}}
     if source.stream and (where.in_memory or where.from_disk):
         raise click.UsageError("--stream goes through the data chunk by chunk: leave out --in-memory and --from-disk.")
-    if source.stream:
+    if scheduler is not None:
+        from ._cluster import fit_on
+
+        ranker, facts = fit_on(trainer, data, scheduler)
+        report["data"] |= facts
+        if not as_json:
+            _report.show_facts(out, data, [(name, f"{facts[name]:,}") for name in ("rows", "features", "queries")])
+    elif source.stream:
         ranker, facts = trainer.stream(data)
         report["data"] |= facts
     else:
