@@ -84,6 +84,7 @@ def bring(
     except BaseException as error:
         if not isinstance(error, DataError):
             cluster.stop(cluster.under_way)
+        cluster.let_go([])
         raise
     cluster.say = lambda more: None
     return Brought(engine, how.fill, measured[0].names, "qid" in measured[0].columns)

@@ -32,6 +32,7 @@ class Cluster:
         self._deaf: float | None = None  # since when the scheduler has not answered
         self._checked: set[str] = set()  # workers whose versions are known
         self.under_way: list[Any] = []  # tasks that are waited for
+        self._made: list[Any] = []  # tasks that workers may hold the results of
         self.say: Callable[[str], None] = lambda more: None  # how far tasks have come
 
     def submit(self, function: Callable[..., Any], *arguments: Any, on: Iterable[str] = ()) -> Any:
@@ -40,9 +41,18 @@ class Cluster:
         where = list(on)
         aim: dict[str, Any] = {"workers": where, "allow_other_workers": True} if where else {}
         try:
-            return self.client.submit(function, *arguments, key=key, pure=False, **aim)
+            self._made.append(self.client.submit(function, *arguments, key=key, pure=False, **aim))
         except Exception as error:
             raise self._named(error) from error
+        return self._made[-1]
+
+    def let_go(self, kept: Sequence[Any]) -> None:
+        """Tell workers to forget all results but those that are kept; at once, not when garbage is collected."""
+        keys = {future.key for future in kept}
+        for future in self._made:
+            if future.key not in keys:
+                future.release()
+        self._made = []
 
     def holders(self, futures: Sequence[Any]) -> list[tuple[str, ...]]:
         """The workers that hold each of these."""
@@ -52,9 +62,11 @@ class Cluster:
     def compute(self, delayed: Sequence[Any]) -> list[Any]:
         """Tasks for delayed values of a collection, whose own tasks go before them."""
         try:
-            return list(self.client.compute(list(delayed)))
+            made = list(self.client.compute(list(delayed)))
         except Exception as error:
             raise self._named(error) from error
+        self._made += made
+        return made
 
     def gather(self, futures: Sequence[Any]) -> list[Any]:
         """What the tasks answer; an error of one is raised, and so is the want of a cluster."""
@@ -82,6 +94,10 @@ class Cluster:
             except Exception as error:
                 raise self._named(error) from error
         self.under_way = []
+        for future in futures:
+            if future.status == "error":
+                error = future.exception(timeout=self.patience)
+                raise self._named(error) from error
 
     def _bring(self, futures: Sequence[Any]) -> list[Any]:
         """The results of tasks that are done."""
@@ -182,7 +198,7 @@ class Cluster:
                 "data into smaller partitions."
             )
         if "Cancelled" in kind:
-            return ClusterError(f"The tasks of this fit were cancelled by somebody else ({error}): fit again.")
+            return ClusterError("The tasks of this fit, or what they need, were cancelled by somebody else: fit again.")
         if kind in ("NoValidWorkerError", "NoWorkerError"):
             return ClusterError("The cluster has no worker left: start some, and fit again.")
         text = " ".join(str(error).split())
@@ -198,8 +214,10 @@ class Cluster:
         if set(workers) <= self._checked:
             return workers
         try:
-            told = self.client.sync(
-                lambda: self.client._run(_by_value(_versions), on_error="ignore"), callback_timeout=self.patience
+            asked = _by_value(_versions)
+            told = self.client.sync(lambda: self.client._run(asked, on_error="ignore"), callback_timeout=self.patience)
+            scheduler = self.client.sync(
+                lambda: self.client._run_on_scheduler(asked), callback_timeout=self.patience
             )
         except TimeoutError:
             raise ClusterError(
@@ -208,15 +226,9 @@ class Cluster:
             ) from None
         except Exception as error:
             raise self._named(error) from error
-        here = _versions()
+        _compare("The scheduler", scheduler)  # it reads tasks as well
         for address, there in told.items():
-            for package, version in here.items():
-                if there[package] != version:
-                    has = f"has {package} {there[package]}" if there[package] else f"has no {package}"
-                    raise ParameterError(
-                        f"The worker {address} {has}, and {version} is needed: install the same on all workers, pip "
-                        'install "linrank[dask]".'
-                    )
+            _compare(f"The worker {address}", there)
             self._checked.add(address)
         return workers
 
@@ -243,6 +255,16 @@ def _versions() -> dict[str, str | None]:
     except Exception:
         return found
     return found
+
+
+def _compare(who: str, there: dict[str, str | None]) -> None:
+    """Refuse who has other versions than this process."""
+    for package, version in _versions().items():
+        if there[package] != version:
+            has = f"has {package} {there[package]}" if there[package] else f"has no {package}"
+            raise ParameterError(
+                f"{who} {has}, and {version} is needed: install the same everywhere, pip install \"linrank[dask]\"."
+            )
 
 
 def _by_value(function: Any) -> Any:

@@ -50,7 +50,6 @@ class DaskEngine:
         self.keys = Keys()
         self._costs: list[tuple[Loss, float | None]] = []
         self._columns: Columns | None = None
-        self._under_way: list[Any] = []
         told = self._trip("facts")
         self.parts: list[Facts] = [facts for facts, _ in told[: len(self.shards)]]
         self.bytes: list[int] = [size for _, size in told[: len(self.shards)]]
@@ -92,7 +91,10 @@ class DaskEngine:
 
     def close(self) -> None:
         """Let the rows go: workers forget them."""
-        self.shards, self.spans, self._under_way = [], [], []
+        self.cluster.let_go([])
+        for future in self.futures:
+            future.release()
+        self.shards, self.spans = [], []
 
     @property
     def futures(self) -> list[Any]:
@@ -127,7 +129,6 @@ class DaskEngine:
     def _answers(self, asked: Sequence[Asked]) -> list[Any]:
         """The answers of all that was asked, in that order; whatever ends the waiting early ends the work as well."""
         futures = [future for one in asked for future in one.futures]
-        self._under_way = futures
         try:
             answers = iter(self.cluster.gather(futures))
         except BaseException as error:
@@ -135,7 +136,7 @@ class DaskEngine:
                 self.cluster.stop(futures)
             raise
         finally:
-            self._under_way = []
+            self.cluster.let_go(self.futures)
         return [one.then([next(answers) for _ in one.futures]) for one in asked]
 
     def _trip(self, method: str, *arguments: Any) -> list[Any]:
@@ -260,16 +261,20 @@ class DaskEngine:
         return sum(parts[1:], parts[0])
 
     def ask_matrix(self, recipe: Recipe, method: str, *arguments: Any) -> FloatArray:
-        """A d x d matrix: a Hessian, or outer products."""
+        """A symmetric d x d matrix, of which half travels: a Hessian, or outer products."""
         holders = self._holders()
-        request = self._request("of_evaluation", recipe, method, *arguments)
+        request = self._request("matrix", recipe, method, *arguments)
         asked = [ask_shards(self.cluster, self.shards, request, holders)] if self.shards else []
-        of_spans = self.parts[len(self.shards) :]
-        for span, facts in zip(self.spans, of_spans, strict=True):
+        for span, facts in zip(self.spans, self.parts[len(self.shards) :], strict=True):
             asked.append(span.outer(self.cluster, self._request("gradient", recipe), holders, recipe, facts.queries))
         answers = self._answers(asked)
-        parts = [*(found_all(answers.pop(0)) if self.shards else []), *found_all(answers)]
-        return sum(parts[1:], parts[0])
+        halves = found_all(answers.pop(0)) if self.shards else []
+        total = np.zeros((self.facts.features, self.facts.features))
+        if halves:
+            upper = np.triu_indices(len(total))
+            total[upper] = sum(halves[1:], halves[0])
+            total.T[upper] = total[upper]
+        return sum(found_all(answers), total)
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """The rows that the shards draw, one after the other: those that one engine would draw from all of them.

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import cloudpickle
+import numpy as np
 import scipy.sparse as sp
 
 from ..._errors import LinrankError, overflow_ignored
@@ -130,6 +131,11 @@ class Shard:
 
     def _answer_of_evaluation(self, number: int, recipe: Recipe, method: str, *arguments: Any) -> Any:
         return getattr(self.evaluation(recipe), method)(*arguments)
+
+    def _answer_matrix(self, number: int, recipe: Recipe, method: str, *arguments: Any) -> Any:
+        """A symmetric matrix, by half of it."""
+        found = getattr(self.evaluation(recipe), method)(*arguments)
+        return found[np.triu_indices(len(found))]
 
     def evaluation(self, recipe: Recipe, gradient: bool = False) -> Evaluation:
         """What is known under the recipe's key, or made by it."""
