@@ -1,4 +1,4 @@
-"""Small clusters to measure on: a scheduler and workers in processes of their own, each in a network of its own if need be.
+"""Small clusters to measure on: a scheduler and workers in processes, each in a network of its own if need be.
 
 With root's rights every process gets a network namespace, joined by a bridge: as if on machines of their own, whose
 interfaces count what each sends. Without, they share the loopback device, which counts all of it (and others' traffic).

@@ -1,8 +1,9 @@
 """Does a fit on a cluster end with the same bits when workers are killed? Fifty times, each seen to hit.
 
-A scheduler and two workers, each in a network namespace of its own where that can be had. A worker is ended by kill -9: in a
-trip (from within whose task it has written its number), as the holder of the first shard, or while rows are brought
-together (from within a task that cuts a chunk). Another one is started in its place. The quick check closes a worker.
+A scheduler and two workers, each in a network namespace of its own where that can be had. A worker is ended by
+kill -9: in a trip (from within whose task it has written its number), as the holder of the first shard, or while rows
+are brought together (from within a task that cuts a chunk). Another one is started in its place. The quick check
+closes a worker.
 """
 
 from __future__ import annotations
@@ -156,7 +157,11 @@ def main() -> None:
     if quick():
         report("cluster_kills", check_quickly())
         return
-    ways = {"in a trip": in_a_trip, "holder of the first shard": first_holder, "rows on their way": while_brought_together}
+    ways = {
+        "in a trip": in_a_trip,
+        "holder of the first shard": first_holder,
+        "rows on their way": while_brought_together,
+    }
     machines, rows = Machines(2, networks=True), []
     where = "networks of their own" if machines.networks else "processes"
     with machines as client:

@@ -200,12 +200,8 @@ def train(
     if source.stream and (where.in_memory or where.from_disk):
         raise click.UsageError("--stream goes through the data chunk by chunk: leave out --in-memory and --from-disk.")
     if scheduler is not None:
-        from ._cluster import fit_on
-
-        ranker, facts = fit_on(trainer, data, scheduler)
+        ranker, facts = _fit_on(trainer, data, scheduler, None if as_json else out)
         report["data"] |= facts
-        if not as_json:
-            _report.show_facts(out, data, [(name, f"{facts[name]:,}") for name in ("rows", "features", "queries")])
     elif source.stream:
         ranker, facts = trainer.stream(data)
         report["data"] |= facts
@@ -226,6 +222,17 @@ def train(
         report["validation"] = _validate(Loaded("the model", model), valid, reading, judging, None if as_json else out)
     if as_json:
         _report.print_json(report)
+
+
+def _fit_on(trainer: Any, data: str, scheduler: str, out: Any) -> tuple[Any, dict[str, Any]]:
+    """The ranker fitted on a cluster, and what was counted; shown on `out` if there is one."""
+    from . import _report
+    from ._cluster import fit_on
+
+    ranker, facts = fit_on(trainer, data, scheduler)
+    if out is not None:
+        _report.show_facts(out, data, [(name, f"{facts[name]:,}") for name in ("rows", "features", "queries")])
+    return ranker, facts
 
 
 def _describe(rows: Dataset, out: Any, path: str) -> dict[str, Any]:

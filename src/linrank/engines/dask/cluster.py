@@ -96,8 +96,8 @@ class Cluster:
         self.under_way = []
         for future in futures:
             if future.status == "error":
-                error = future.exception(timeout=self.patience)
-                raise self._named(error) from error
+                failed = future.exception(timeout=self.patience)
+                raise self._named(failed) from failed
 
     def _bring(self, futures: Sequence[Any]) -> list[Any]:
         """The results of tasks that are done."""
@@ -216,9 +216,7 @@ class Cluster:
         try:
             asked = _by_value(_versions)
             told = self.client.sync(lambda: self.client._run(asked, on_error="ignore"), callback_timeout=self.patience)
-            scheduler = self.client.sync(
-                lambda: self.client._run_on_scheduler(asked), callback_timeout=self.patience
-            )
+            scheduler = self.client.sync(lambda: self.client._run_on_scheduler(asked), callback_timeout=self.patience)
         except TimeoutError:
             raise ClusterError(
                 f"Some of the {len(workers)} workers have been silent for {self.patience:g} s: end them, or restart "
@@ -263,7 +261,7 @@ def _compare(who: str, there: dict[str, str | None]) -> None:
         if there[package] != version:
             has = f"has {package} {there[package]}" if there[package] else f"has no {package}"
             raise ParameterError(
-                f"{who} {has}, and {version} is needed: install the same everywhere, pip install \"linrank[dask]\"."
+                f'{who} {has}, and {version} is needed: install the same everywhere, pip install "linrank[dask]".'
             )
 
 
