@@ -1,7 +1,9 @@
 """The engines' conformance suite, and whole fits, on two worker processes."""
 
 import gc
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,3 +128,22 @@ def test_handles_and_rows_are_let_go(client, config):
 
 def _held(dask_worker):
     return sum(len(value._held) for value in dask_worker.data.values() if hasattr(value, "_held"))
+
+
+def test_the_page_on_clusters_shows_code_that_runs(client, tmp_path, monkeypatch):
+    pd = pytest.importorskip("pandas")
+    page = (Path(__file__).parents[3] / "docs" / "cluster.md").read_text()
+    (code,) = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    X, y, qid = make_ranking(900, 3, 30, 3, seed=1)
+    for k in range(3):
+        rows = slice(300 * k, 300 * (k + 1))
+        frame = pd.DataFrame(X[rows], columns=list("abc")).assign(label=y[rows], query=qid[rows])
+        frame.to_parquet(tmp_path / "data" / f"{k}.parquet")
+    found = {}
+    exec(code.replace('"tcp://scheduler:8786"', repr(client.scheduler.address)), found)
+    local = LinearRanker().fit(X, y, qid)
+    assert found["ranker"].n_pairs_ == local.n_pairs_
+    np.testing.assert_allclose(found["scores"].compute(), X @ found["ranker"].coef_, rtol=1e-12, atol=1e-12)
+    found["client"].close()
