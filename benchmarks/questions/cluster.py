@@ -8,6 +8,7 @@ costs, and `two machines win from` is arithmetic: the rows for which half an eva
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any
 
@@ -18,6 +19,7 @@ from linrank import LinearRanker, RankingData
 from linrank.engines import Dask, LocalEngine
 from linrank.losses import LOSSES
 from measure import PeakMemory, few, quick
+from problems import load
 from results import FIT, fault, report
 
 SOURCES = (*FIT, "data/collections.py", "rankers/cluster.py")
@@ -176,6 +178,39 @@ def fits(client: Any, overhead: float) -> list[dict[str, Any]]:
     return rows
 
 
+def problems(client: Any) -> list[dict[str, Any]]:
+    """Real data in partitions that cut queries, and a giant query over all workers: within both gaps of one machine."""
+    rows = []
+    for name in few(("mq2008", "webis", "cadata"), 1):
+        X, y, qid = load(name)
+        for loss, solver in few((("squared_hinge", "newton"), ("hinge", "bundle"), ("logistic", "newton")), 1):
+            how = {"loss": loss, "solver": solver, "alpha": 0.01}
+            given = cut(X, y, qid, 7)
+            one = LinearRanker(**how).fit(*given, client=Dask(client, shard_bytes=0))
+            other = LinearRanker(**how).fit(X, y, qid)
+            apart, room = abs(one.objective_ - other.objective_), one.gap_ + other.gap_
+            if apart > room:
+                fault(f"{name}, {loss}: the objectives are {apart:.2g} apart, both gaps are {room:.2g}")
+            rows.append({"data": name, "rows": one.n_rows_, "queries": one.n_queries_, "loss": loss, "solver": solver,
+                         "objective": f"{one.objective_:.6f}", "apart": apart, "both gaps": room})  # fmt: skip
+    return rows
+
+
+def cut(X: Any, y: Any, qid: Any, n: int) -> list[Any]:
+    """Arrays as dask arrays of n blocks."""
+    import dask.array as da
+    from dask import delayed
+
+    ends = np.linspace(0, len(y), n + 1).astype(int)
+    found = []
+    for array in (X, y, qid):
+        if array is not None:
+            parts = [array[a:b] for a, b in itertools.pairwise(ends)]
+            blocks_ = [da.from_delayed(delayed(part), part.shape, meta=part[:0]) for part in parts]
+            found.append(da.concatenate(blocks_))
+    return found
+
+
 def memory(client: Any) -> list[dict[str, Any]]:
     """What the client's memory grows by in a fit."""
     rows = []
@@ -203,3 +238,4 @@ def main() -> None:
         report("cluster_fit", fitted)
         report("cluster_estimate", estimate(found, fitted[-1]))
         report("cluster_memory", memory(client))
+        report("cluster_problems", problems(client))

@@ -98,3 +98,17 @@ def test_without_a_client():
     pytest.importorskip("distributed")
     with pytest.raises(DataError, match="make a client"):
         LinearRanker().fit(BLOCKS, LABELS, IDS)
+
+
+def test_dask_is_not_imported_before_there_is_a_collection():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, numpy as np, linrank, linrank.engines, linrank.metrics\n"
+        "X, y = np.eye(4), np.arange(4.0)\n"
+        "r = linrank.LinearRanker().fit(X, y); r.score(X, y); r.rank(X)\n"
+        "print([m for m in ('dask', 'distributed') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
