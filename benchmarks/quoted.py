@@ -33,7 +33,15 @@ def _worst_fit(column: str) -> Callable[[Tables], str]:
     return lambda given: fixed(str(max(float(row[column]) for row in given.rows("sgd_fit", rows="1000000"))), 1)
 
 
+def _pays(choose: Callable[..., float], way: str) -> Callable[[Tables], str]:
+    """The least or largest number of rows from which a GPU would pay."""
+    return lambda given: f"{int(choose(float(row['rows']) for row in given.rows('gpu_pays', way=way))):,}"
+
+
 FIGURES: dict[str, Callable[[Tables], str]] = {
+    "gpu_pays_least": _pays(min, "pairs"),
+    "gpu_pays_most": _pays(max, "pairs"),
+    "gpu_pays_sorting": _pays(max, "sorting"),
     "web30k_seconds": _web("seconds"),
     "web30k_memory": _web("memory grown by MB", lambda text: fixed(text, 0)),
     "survival_ratio": _one("survival", "scikit-survival / ours", lambda text: fixed(text, 0), rows="20000"),
@@ -152,6 +160,31 @@ def _sgd_speed(given: Tables) -> str:
             sofia = f"{given.elsewhere('sofia-ml', row['data'].split(',')[0], 'microseconds a step')} {ELSEWHERE}"
         rows.append([row["data"], *(fixed(row[column], 2) for column in shown), sofia])
     return markdown(["data", *shown.values(), "sofia-ml"], rows)
+
+
+def _disk(given: Tables) -> str:
+    shown = {
+        "X GB": "X, GB",
+        "X / memory allowed": "X / memory allowed",
+        "s to the cache": "to the cache, s",
+        "pass s": "a pass, s",
+        "pass / cat": "pass / cat",
+        "fit s": "fit, s",
+        "fit in passes": "in passes",
+        "in memory s": "in memory, s",
+        "bytes a row": "bytes a row",
+    }
+    rows = []
+    for row in given.rows("disk"):
+        shape = f"{int(row['rows']):,} x {int(row['features']):,}"
+        rows.append([row["data"], shape, *(digits(row[column]) for column in shown), row["same bits"]])
+    return markdown(["data", "rows x features", *shown.values(), "same bits"], rows)
+
+
+def _disk_memory(given: Tables) -> str:
+    losses = ("squared_hinge", "hinge", "logistic")
+    rows = [[row["rows are"], *(fixed(row[loss], 0) for loss in losses)] for row in given.rows("disk_memory")]
+    return markdown(["rows are", *(f"`{loss}`" for loss in losses)], rows)
 
 
 def _sgd_rows(given: Tables) -> str:
@@ -330,6 +363,42 @@ def _hessian_off(given: Tables) -> str:
     return markdown([*names, "cost", "modelled"], shown)
 
 
+def _gpu_cpu(given: Tables) -> str:
+    """One core, measured, beside the paper's fits."""
+    head = ["shape", "rows", "features", "queries", "hinge, ms", "squared hinge, ms", "logistic, ms"]
+    head += ["TRON to 10⁻⁵, s", "`LinearRanker()`, s", "P-SWXRankSVM, Tesla C2050, 2014, s"]
+    rows = []
+    for row in given.rows("gpu_cpu"):
+        shape = [row["shape"], *(f"{int(row[name]):,}" for name in ("rows", "features", "queries"))]
+        times = [digits(row[f"{name} ms"], 3) for name in ("hinge", "squared_hinge", "logistic")]
+        rows.append([*shape, *times, digits(row["TRON s"]), digits(row["default s"]), row["P-SWXRankSVM, 2014 s"]])
+    return markdown(head, rows)
+
+
+def _gpu_estimates(given: Tables) -> str:
+    """What is counted, and what it would take."""
+    head = ["shape", "loss", "way", "launches by sorting, counted", "bytes a row by sorting, counted"]
+    head += ["est. ms, A100: X", "sorting", "pairs", "in all", "est. ms, H100: in all"]
+    shown = ("launches", "bytes a row", "X, A100 ms", "sorting, A100 ms", "pairs, A100 ms", "A100 ms", "H100 ms")
+    found = given.rows("gpu_estimates")
+    return markdown(
+        head, ([row["shape"], row["loss"], row["way"], *(digits(row[name], 2) for name in shown)] for row in found)
+    )
+
+
+def _gpu_pays(given: Tables) -> str:
+    """From which size on."""
+    head = ["queries as in", "loss", "way", "one core, ns a row, measured", "A100, ns a row, est."]
+    head += ["launches, ms, est.", "pays from rows, est.", "core / A100 at the shape's size, est."]
+    rows = []
+    for row in given.rows("gpu_pays"):
+        times = [digits(str(1e3 * float(row[name])), 2) for name in ("one core us a row", "A100 us a row")]
+        size = f"{int(float(row['rows'])):,}"
+        rows.append([row["shape"], row["loss"], row["way"], *times, digits(row["launches ms"]), size])
+        rows[-1].append(digits(row["core / A100, est."]))
+    return markdown(head, rows)
+
+
 def _plain(name: str) -> Callable[[Tables], str]:
     """A whole table as it was measured, its numbers to two digits."""
 
@@ -350,7 +419,12 @@ CLUSTER = ("cluster_bytes", "cluster_trip", "cluster_fit", "cluster_memory", "cl
 
 TABLES: dict[str, Callable[[Tables], str]] = {
     **{name: _plain(name) for name in CLUSTER},
+    "disk": _disk,
+    "disk_memory": _disk_memory,
     "auto_above": _auto_above,
+    "gpu_cpu": _gpu_cpu,
+    "gpu_estimates": _gpu_estimates,
+    "gpu_pays": _gpu_pays,
     "auto_summary": _auto_summary,
     "hessian_model": _hessian_model,
     "hessian_off": _hessian_off,

@@ -1,17 +1,26 @@
-"""Reading SVMlight: MB/s on one and two threads beside scikit-learn, memory per entry, 1 GB in bounded memory."""
+"""Reading: MB/s of each format on one and two threads beside those who only copy or unpack; memory; compiling."""
 
 from __future__ import annotations
 
+import gzip
+import os
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+import zstandard
+from pyarrow import csv as arrow_csv
 from sklearn.datasets import load_svmlight_file
 
 from linrank import LinearRanker, read_svmlight
-from linrank.io import iter_svmlight
-from measure import PeakMemory, best_times, in_fresh_process, quick
+from linrank.io import Comments, Dataset, iter_svmlight, read, write_csv, write_parquet
+from measure import PeakMemory, best_times, few, in_fresh_process, quick
 from results import report
 
 SOURCES = ("kernels/text/**/*.py", "io/**/*.py")
@@ -38,39 +47,130 @@ def sparse(n_rows: int, per_row: int = 60, n_features: int = 50_000) -> bytes:
     return "".join(lines).encode()
 
 
-def throughput(name: str, path: Path) -> dict[str, object]:
-    megabytes = path.stat().st_size / 1e6
-    times = best_times(
-        {
-            "1 thread": lambda: read_svmlight(path),
-            "2 threads": lambda: read_svmlight(path, n_jobs=2),
-            "1 thread, dense float32": lambda: read_svmlight(path, dense=name == "letor", dtype=np.float32),
-            "scikit-learn": lambda: load_svmlight_file(str(path), query_id=True, zero_based=False),
-        },
-        5,
-        time.perf_counter,  # two threads take no less CPU time than one
-    )
+def table(n_rows: int, n_features: int = 46) -> Dataset:
+    """The same numbers as a table: six digits, half of them zeros."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((n_rows, n_features)) < 0.5, 0.0, rng.random((n_rows, n_features)).round(6))
+    names = [f"f{j + 1}" for j in range(n_features)]
+    return Dataset(X, np.arange(n_rows) % 3.0, np.arange(n_rows) // 20, feature_names=names)
+
+
+def write_all(folder: Path, n_rows: int) -> dict[str, Path]:
+    """Files of about as many rows in each format."""
+    files = {name: folder / name for name in ("letor.txt", "sparse.txt", "table.csv", "table.parquet")}
+    files["letor.txt"].write_bytes(letor(n_rows))
+    files["sparse.txt"].write_bytes(sparse(n_rows * 2 // 5))
+    data = table(n_rows)
+    write_csv(files["table.csv"], data)
+    write_parquet(files["table.parquet"], data)
+    text = files["letor.txt"].read_bytes()
+    for ending, pack in ((".gz", lambda b: gzip.compress(b, 6)), (".zst", zstandard.compress)):
+        files[f"letor.txt{ending}"] = folder / f"letor.txt{ending}"
+        files[f"letor.txt{ending}"].write_bytes(pack(text))
+    return files
+
+
+def run(*command: str) -> None:
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+
+
+def alone(path: Path) -> tuple[str, Callable[[], object]]:
+    """Who does a part of the work alone: copies, unpacks, or splits into columns."""
+    name = str(path)
+    if name.endswith(".gz"):
+        return "gzip -dc", lambda: run("gzip", "-dc", name)
+    if name.endswith(".zst"):
+        return "zstandard", lambda: _drain(name)
+    if name.endswith(".csv"):
+        return "pyarrow, 1 thread", lambda: arrow_csv.read_csv(name, arrow_csv.ReadOptions(use_threads=False))
+    if name.endswith(".parquet"):
+        return "pyarrow, 1 thread", lambda: pq.read_table(name, use_threads=False)
+    return "cat", lambda: run("cat", name)
+
+
+def _drain(name: str) -> None:
+    with open(name, "rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as stream:
+        while stream.read(1 << 20):
+            pass
+
+
+def throughput(path: Path, n_bytes: int) -> dict[str, object]:
+    """MB/s of text, or of the file where it is not packed; the best of five in turns, by the clock on the wall."""
+    other, work = alone(path)
+    contestants: dict[str, Callable[[], object]] = {
+        "1 thread": lambda: read(path),
+        "2 threads": lambda: read(path, n_jobs=2),
+        "float32, 2 threads": lambda: read(path, n_jobs=2, dtype=np.float32),
+        other: work,
+    }
+    if path.suffix == ".txt":
+        contestants["scikit-learn"] = lambda: load_svmlight_file(str(path), query_id=True, zero_based=False)
+    times = best_times(contestants, 5, time.perf_counter)  # two threads take no less CPU time than one
+    speeds = {f"{name} MB/s": n_bytes / 1e6 / times[name] for name in ("1 thread", "2 threads", "float32, 2 threads")}
+    rivals = {"alone": other, "alone MB/s": n_bytes / 1e6 / times[other]}
+    learn = n_bytes / 1e6 / times["scikit-learn"] if "scikit-learn" in times else None
+    shares = {"seconds, times alone's": times["2 threads"] / times[other], "scikit-learn MB/s": learn}
+    return {"file": path.name, "MB": n_bytes / 1e6, **speeds, **rivals, **shares}
+
+
+def same_numbers(path: Path) -> None:
     ours, theirs = read_svmlight(path), load_svmlight_file(str(path), query_id=True, zero_based=False)
     assert (ours.X != theirs[0]).nnz == 0
     assert np.array_equal(ours.y, theirs[1])
     assert np.array_equal(ours.qid, theirs[2])
-    speeds = {f"{contestant} MB/s": megabytes / seconds for contestant, seconds in times.items()}
-    ratio = times["scikit-learn"] / times["1 thread"]
-    return {"file": name, "MB": megabytes, **speeds, "times scikit-learn's (1 thread)": ratio}
 
 
-def memory(path: str, reader: str) -> tuple[float, int]:
-    """Megabytes that reading grows the process by at its peak, and the non-zeros."""
-    small = path + ".small"
-    load = (
-        {"linrank": read_svmlight, "linrank dense": lambda p: read_svmlight(p, dense=True)}.get(reader)
-        or (lambda p: load_svmlight_file(p, query_id=True, zero_based=False))
-    )  # fmt: skip
+def memory(path: str, small: str, reader: str) -> tuple[float, float]:
+    """Megabytes that reading grows the process by at its peak, and those of what it gives."""
+    load: Callable[[str], object] = {
+        "linrank": lambda p: read(p, n_jobs=2),
+        "linrank, CSR": lambda p: read_svmlight(p, n_jobs=2),
+        "scikit-learn": lambda p: load_svmlight_file(p, query_id=True, zero_based=False),
+    }[reader]
     load(small)  # compiled and loaded
     with PeakMemory() as peak:
         data = load(path)
-    X = data.X if hasattr(data, "X") else data[0]
-    return peak.grown, int(X.size if isinstance(X, np.ndarray) else X.nnz)
+    return peak.grown, size_of(data) / 2**20
+
+
+def size_of(data: object) -> int:
+    """Bytes of the arrays of a data set."""
+    if not isinstance(data, Dataset):
+        return size_of(Dataset(data[0], data[1], data[2]))  # type: ignore[index]
+    parts = [data.y, data.qid, data.sample_weight]
+    X = data.X
+    parts += [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+    parts += [data.comments.text, data.comments.ends] if isinstance(data.comments, Comments) else []
+    return sum(part.nbytes for part in parts if part is not None)
+
+
+COLD = """
+import sys, time
+import numpy as np
+from linrank.kernels._jit import uncounted
+
+@uncounted
+def nothing(x):
+    return x[0]
+
+nothing(np.zeros(1))  # numba itself is loaded
+from linrank.io import read
+begin = time.process_time()
+read(sys.argv[1])
+print(time.process_time() - begin)
+"""
+
+
+def compiling(path: Path) -> dict[str, object]:
+    """CPU seconds until the first file is read, beside the second process, which finds the kernels on disk."""
+    seconds = []
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ if quick() else os.environ | {"NUMBA_CACHE_DIR": cache}
+        for _ in range(2):
+            command = [sys.executable, "-c", COLD, str(path)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+            seconds.append(float(done.stdout))
+    return {"file": path.name, "first process CPU seconds": seconds[0], "second process CPU seconds": seconds[1]}
 
 
 def scoring(path: str, chunk_bytes: int) -> dict[str, object]:
@@ -98,25 +198,33 @@ def scoring(path: str, chunk_bytes: int) -> dict[str, object]:
 
 
 def main() -> None:
-    small = 500 if quick() else 0
     with tempfile.TemporaryDirectory() as folder:
-        files = {"letor": letor(small or 60_000), "sparse, 17 digits": sparse(small or 25_000)}
-        rows, used = [], []
-        for name, text in files.items():
-            path = Path(folder) / name.split(",")[0]
-            path.write_bytes(text)
-            Path(f"{path}.small").write_bytes(text[: text.index(b"\n", 20_000) + 1])
-            rows.append(throughput(name, path))
-            for reader in ("linrank", "linrank dense", "scikit-learn"):
-                if reader != "linrank dense" or name == "letor":
-                    grown, entries = in_fresh_process(memory, str(path), reader)
-                    used.append(
-                        {"file": name, "reader": reader, "peak MB": grown, "bytes per entry": grown * 2**20 / entries}
-                    )
-        report("reading", rows)
-        report("reading_memory", used)
+        files = write_all(Path(folder), 500 if quick() else 60_000)
+        n_text = files["letor.txt"].stat().st_size
+        packed = {name: n_text for name in files if name.endswith((".gz", ".zst"))}
+        report("reading", [throughput(path, packed.get(name, path.stat().st_size)) for name, path in files.items()])
+        for name in ("letor.txt", "sparse.txt"):
+            same_numbers(files[name])
+        larger = write_all(Path(folder), 500 if quick() else 200_000)
+        report("reading_memory", list(memories(larger, write_all(make(Path(folder) / "small"), 200))))
+        report("reading_compile", [compiling(files[name]) for name in few(("letor.txt", "table.csv"), 1)])
         big = Path(folder) / "big"
+        text = files["letor.txt"].read_bytes()
         with big.open("wb") as file:
             while file.tell() < (1e6 if quick() else 1e9):
-                file.write(files["letor"])
+                file.write(text)
         report("scoring", [in_fresh_process(scoring, str(big), megabytes << 20) for megabytes in (16, 64)])
+
+
+def make(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def memories(files: dict[str, Path], small: dict[str, Path]) -> Iterator[dict[str, object]]:
+    """Peak memory of each reader in multiples of what it gives."""
+    for name, path in files.items():
+        for reader in ("linrank", "linrank, CSR", "scikit-learn"):
+            if reader == "linrank" or name.endswith(".txt"):
+                grown, size = in_fresh_process(memory, str(path), str(small[name]), reader)
+                yield {"file": name, "reader": reader, "peak MB": grown, "result MB": size, "times": grown / size}

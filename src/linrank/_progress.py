@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -170,6 +171,83 @@ class PathProgress:
         elif self._console is not None and 10 * n // self.total > 10 * (n - 1) // self.total:
             text = f"{self._text()}: {n:3d} of {self.total} fits   gap {solution.gap:.1e}"
             self._console.print(text, soft_wrap=True)
+
+
+LONGEST_NAME = 24  # of a file, before a bar
+FIRST_SHOWN, FIRST_LINE = 1.0, 5.0  # seconds until a bar is shown, and until the first line where there is no terminal
+
+
+class ByteProgress:
+    """How much of a source has been read, from the first second on: a bar on a terminal, a line a while elsewhere.
+
+    Silent, and without importing rich, unless verbose > 0 and the work takes longer. A source whose size nobody knows,
+    a pipe, say, shows what was read and how fast.
+    """
+
+    def __init__(self, verbose: int = 0, name: str = "") -> None:
+        self.verbose, self.name = int(verbose), name
+        self._total: int | None = None
+        self._done, self._lines = 0, 0
+        self._begin = time.perf_counter()
+        self._console: Any = None
+        self._bar: Any = None
+
+    def begin(self, total: int | None) -> None:
+        """So many bytes are to be read; None: nobody knows."""
+        self._total, self._begin = total, time.perf_counter()
+
+    def reached(self, done: int) -> None:
+        """So many bytes have been read."""
+        self._done = max(self._done, done)
+        if self.verbose <= 0:
+            return
+        seconds = time.perf_counter() - self._begin
+        if self._console is None and seconds >= FIRST_SHOWN:
+            self._open()
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=self._done)
+        elif self._console is not None and seconds >= FIRST_LINE * 2**self._lines:
+            self._lines += 1
+            self._console.print(read_line(self.name, self._done, self._total, seconds), soft_wrap=True)
+
+    @property
+    def share(self) -> float:
+        """The share that has been read; 1 where nobody knows."""
+        return self._done / self._total if self._total and self._done else 1.0
+
+    def _open(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        if self._console.is_terminal:
+            from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+            from rich.progress import Progress as Bar
+
+            text = TextColumn("{task.description}", markup=False)
+            shown = (text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+            self._bar = Bar(*shown, console=self._console, transient=True)
+            name = os.path.basename(self.name)
+            short = name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}"
+            self._bar.add_task(f"Reading {short}", total=self._total)
+            self._bar.start()
+
+    def __enter__(self) -> ByteProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def read_line(name: str, done: int, total: int | None, seconds: float) -> str:
+    """What was read of a source, how fast, and how long the rest will take."""
+    rate = done / seconds
+    if total is None or not done:
+        return f"Reading {name}: {done / 1e6:,.0f} MB   {rate / 1e6:,.0f} MB/s"
+    share = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+    return f"Reading {name}: {share}   {rate / 1e6:,.0f} MB/s{left(max(0, total - done) / rate)}"
 
 
 def describe(facts: Facts) -> str:

@@ -20,6 +20,8 @@ from sklearn.utils import check_random_state, metadata_routing
 
 from ._errors import ParameterError
 from .data.checks import check_choice, check_number
+from .engines.open import check_device
+from .engines.place import check_tolerance
 from .losses import Hinge, LogisticErfc, Loss, SquaredHinge
 from .rankers.names import feature_names
 from .rankers.predictor import LinearPredictor
@@ -56,6 +58,7 @@ class _Exact(_Published):
 
     max_iter = 1000
     n_jobs: int | None = None
+    device: Any = None
     positive: ClassVar[tuple[str, ...]] = ()  # parameters that must be
 
     @abstractmethod
@@ -74,19 +77,22 @@ class _Exact(_Published):
         start: Any = None,
     ) -> Self:
         """Train, as `LinearRanker.fit` does; `start`, where it is given, takes the place of the paper's own."""
-        for name in self.positive:
-            check_number(name, getattr(self, name), above=0.0)
+        self._check()
         data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
         loss, alpha, solver = self._method(data.preferences.total)
-        training = Training(
-            loss, alpha, solver, False, 1e-3, self.max_iter, n_jobs=self.n_jobs, verbose=self.verbose
-        )  # fmt: skip
+        others = {"n_jobs": self.n_jobs, "verbose": self.verbose, "device": self.device}
+        training = Training(loss, alpha, solver, False, 1e-3, self.max_iter, **others)
         training.check()
         begin = self._first(data.n_features) if start is None else Start.at(start)
         trained = training.fit(data, begin)
         self._adopt(data, {**trained.attributes(), **feature_names(X), "fill_": fill})
         trained.warn(stacklevel=2)
         return self
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be meant, before any work begins."""
+        for name in self.positive:
+            check_number(name, getattr(self, name), above=0.0)
 
     def _first(self, n_features: int) -> Start | None:
         """Where the paper's method begins; None: at 0."""
@@ -153,7 +159,7 @@ class _TrustRegion(_Exact):
 
 
 class PSWXRankSVM(_TrustRegion):
-    """Linear RankSVM by trust-region Newton steps, pairs counted one by one: Jin and Lin, 2014. On the CPU.
+    """Linear RankSVM by trust-region Newton steps, pairs counted one by one: Jin and Lin, 2014.
 
     Minimises ``w.w / 2 + C sum over pairs of max(0, 1 - z)^2``. It ends where |grad f(w)| <= eps_s |grad f(0)|.
 
@@ -163,19 +169,32 @@ class PSWXRankSVM(_TrustRegion):
         Weight of a pair; alpha is 1 / (C N), N the number of pairs.
     eps_s : float, default=1e-5
         The gradient to end at, relative to that at 0: equation 3.
+    device : str, `linrank.engines.Torch`, list of them or None, default=None
+        Where to train, as `LinearRanker`'s; the paper's is "cuda". None: where X lies. On a device pairs are looked at
+        one by one where queries are short (`docs/gpu.md`).
     """
 
     counting = "pairs"
+    _trains_on_devices = True
+
+    def __init__(self, C: float = 1, *, eps_s: float = 1e-5, device: Any = None) -> None:
+        super().__init__(C, eps_s=eps_s)
+        self.device = device
+
+    def _check(self) -> None:
+        super()._check()
+        check_device(self.device)
+        check_tolerance(self.device, "eps_s", self.eps_s)
 
 
 class OSTRankSVM(_TrustRegion):
-    """The same method with an order-statistic tree, O(l log k): section 2.1. Parameters as `PSWXRankSVM`'s."""
+    """The same method with an order-statistic tree, O(l log k): section 2.1. `C` and `eps_s` as `PSWXRankSVM`'s."""
 
     counting = "tree"
 
 
 class DCMRankSVM(_TrustRegion):
-    """The same method with a pass for each of k levels, O(l k): section 2.1. Parameters as `PSWXRankSVM`'s."""
+    """The same method with a pass for each of k levels, O(l k): section 2.1. `C` and `eps_s` as `PSWXRankSVM`'s."""
 
     counting = "levels"
 

@@ -11,6 +11,9 @@ import sys
 
 import pytest
 
+from linrank.io import Dataset, write_csv, write_parquet, write_svmlight
+from linrank.testing import make_ranking
+
 COMMAND = [sys.executable, "-c", "from linrank.cli import main; main()"]
 #: What a terminal is told: colours, cursor movements, hidden cursor.
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -22,11 +25,11 @@ def linrank(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     )
 
 
-def in_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
-    """All that a command shows on a pseudo-terminal."""
+def in_terminal(*arguments: str, columns: int = 80, before: str = "", **environment: str) -> str:
+    """All that a command shows on a pseudo-terminal; `before` is run first, in the same process."""
     sizes = {"COLUMNS": str(columns), "LINES": "24", "TERM": "xterm-256color"}
     main, other = pty.openpty()
-    process = subprocess.Popen([*COMMAND, *arguments], stdin=other, stdout=other, stderr=other,
+    process = subprocess.Popen([*COMMAND[:2], before + COMMAND[2], *arguments], stdin=other, stdout=other, stderr=other,
                                env=os.environ | sizes | environment)  # fmt: skip
     os.close(other)
     shown = b""
@@ -233,3 +236,20 @@ def test_control_c_in_tune_does_not_wait_for_the_folds(files, tmp_path, jobs):
     assert said == "Interrupted: files are as they were before.\n"
     assert process.returncode == 130
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(("ending", "columns"), [("txt", 80), ("txt.gz", 120), ("csv", 80), ("parquet", 80)])
+def test_reading_shows_a_bar_of_bytes_on_a_terminal(tmp_path, ending, columns):
+    X, y, qid = make_ranking(3000, 5, 100, 3, seed=0)
+    path = tmp_path / f"x.{ending}"
+    if ending == "csv":
+        write_csv(path, Dataset(X, y, qid))
+    else:
+        (write_parquet if ending == "parquet" else write_svmlight)(path, X, y, qid)
+    at_once = "import linrank._progress as p, linrank.io._texts as t; p.FIRST_SHOWN = 0.0; t.BLOCK_BYTES = 1 << 16;"
+    shown = in_terminal("inspect", str(path), columns=columns, before=at_once)
+    bars = [line for line in re.split(r"[\r\n]", ESCAPES.sub("", shown)) if "Reading" in line]
+    assert bars, shown
+    assert all(len(bar) <= columns for bar in bars)
+    assert any(re.search(r"[\d.]+/[\d.]+ (kB|MB|bytes)", bar) for bar in bars), bars
+    assert "Reading" not in in_terminal("inspect", str(path), columns=columns)  # less than a second

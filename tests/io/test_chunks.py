@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linrank import FileFormatError, ParameterError, read_svmlight
-from linrank.io import _streams, count_features, iter_svmlight
+from linrank.io import _texts, count_features, iter_svmlight
 
 
 def text_of(lengths, qid="{}"):
@@ -37,7 +37,7 @@ def test_chunks_are_the_file_and_keep_queries_whole(lengths, chunk_rows, block, 
     text = text_of(lengths, qid)
     whole = read_svmlight(io.BytesIO(text), n_features=4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_streams.blocks, "__defaults__", (block,))
+        patch.setattr(_texts, "BLOCK_BYTES", block)
         chunks = list(iter_svmlight(io.BytesIO(text), chunk_rows=chunk_rows, n_features=4, n_jobs=threads))
     assert (sp.vstack([chunk.X for chunk in chunks]) != whole.X).nnz == 0
     for name in ("y", "qid"):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import linrank
 from linrank import DataError, FileFormatError, ParameterError, read_svmlight
-from linrank.io import _lines, _streams
+from linrank.io import _block, _texts
 from linrank.testing import naive_svmlight
 
 pytestmark = pytest.mark.kernels
@@ -95,9 +95,9 @@ def files(draw):
 @settings(max_examples=250)
 def test_reads_as_the_slow_twin_does(text, single, threads, block):
     dtype = np.float32 if single else np.float64
-    rows, bad = naive_svmlight(text, _lines.nearest_single if single else float)
+    rows, bad = naive_svmlight(text, _block.nearest_single if single else float)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_streams.blocks, "__defaults__", (block,))
+        patch.setattr(_texts, "BLOCK_BYTES", block)
         if bad:  # a value that float32 does not hold
             with pytest.raises(FileFormatError) as caught:
                 read_svmlight(io.BytesIO(text), dtype=dtype, n_jobs=threads)
@@ -232,7 +232,7 @@ def test_a_query_id_on_some_lines_only():
 
 def test_line_numbers_go_on_from_block_to_block(monkeypatch):
     text = b"".join(b"1 qid:%d 1:%d # d%d\n" % (k // 3, k, k) for k in range(2000))
-    monkeypatch.setattr(_streams.blocks, "__defaults__", (100,))
+    monkeypatch.setattr(_texts, "BLOCK_BYTES", 100)
     for threads in (1, 3):
         data = read_svmlight(io.BytesIO(text), n_jobs=threads)
         assert data.X.toarray().ravel().tolist() == list(range(2000))
@@ -362,7 +362,7 @@ def test_ids_that_fixed_width_strings_would_not_keep():
 
 
 def test_a_line_longer_than_a_block(monkeypatch):
-    monkeypatch.setattr(_streams.blocks, "__defaults__", (64,))
+    monkeypatch.setattr(_texts, "BLOCK_BYTES", 64)
     text = b"1 " + b" ".join(b"%d:%d" % (k, k) for k in range(1, 5001)) + b"\n2 1:1"
     data = read_svmlight(io.BytesIO(text))
     assert data.X[0].nnz == 5000
@@ -373,7 +373,7 @@ def test_a_line_longer_than_a_block(monkeypatch):
 def test_a_reader_that_is_stopped_early_leaves_no_threads(monkeypatch):
     import threading
 
-    monkeypatch.setattr(_streams.blocks, "__defaults__", (64,))
+    monkeypatch.setattr(_texts, "BLOCK_BYTES", 64)
     with pytest.raises(FileFormatError):
         read_svmlight(io.BytesIO(b"x\n" + LETOR * 100), n_jobs=3)
     for thread in threading.enumerate():

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linrank.io._lines import nearest_single
+from linrank.io._block import nearest_single
 from linrank.io._numbers import shortened
+from linrank.kernels._jit import uncounted
 from linrank.kernels.text.decimal import (
     FLOAT,
     HARD,
@@ -26,6 +27,13 @@ from linrank.kernels.text.decimal import (
 )
 
 pytestmark = pytest.mark.kernels
+
+
+@uncounted
+def called(m, q):
+    """`scaled`, which only kernels can call."""
+    return scaled(m, q)
+
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -125,7 +133,7 @@ def test_the_table_of_powers_is_what_the_proof_needs():
 @given(st.integers(1, 2**64 - 1), st.integers(-350, 315))
 @settings(max_examples=500)
 def test_scaled_integers(m, q):
-    value, kind = scaled(np.uint64(m), q)
+    value, kind = called(np.uint64(m), q)
     expected = float(f"{m}e{q}")
     if kind == FLOAT:
         assert value == expected

@@ -27,7 +27,7 @@ from ..io._scan import FileSource
 from ..io._streams import name_of
 from ..io.formats import FORMATS, format_of
 from ..io.model import is_model as looks_like_a_model
-from ._options import Reading, Sources
+from ._options import Reading, Sources, Verbosity
 from ._terminal import echo, standard_output
 
 CHUNK_BYTES = 1 << 24  # of features in memory at a time
@@ -110,6 +110,7 @@ def read_options(path: str, reading: Reading, missing: str, like: Loaded | None 
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
+        verbose=_level(),
     )
 
 
@@ -123,9 +124,20 @@ def is_one_file(path: str) -> bool:
     return len(names_of(path)) == 1 and is_plain(names_of(path)[0])
 
 
-def source_of(path: str, reading: Reading, missing: str, like: Loaded | None = None) -> FileSource:
-    """The files that an argument stands for, not read yet."""
-    return FileSource(locate(names_of(path), reading.format), read_options(path, reading, missing, like), reading.cache)
+def source_of(
+    path: str, reading: Reading, missing: str, like: Loaded | None = None, *, shown: bool = True
+) -> FileSource:
+    """The files that an argument stands for, not read yet; reading them shows its progress, unless not `shown`."""
+    options = read_options(path, reading, missing, like)
+    options = options if shown else replace(options, verbose=0)
+    return FileSource(locate(names_of(path), reading.format), options, reading.cache)
+
+
+def _level() -> int:
+    """Whether reading shows its progress: on a terminal, unless --quiet was given, or with --verbose."""
+    context = click.get_current_context(silent=True)
+    given = {} if context is None else context.params
+    return Verbosity(bool(given.get("quiet")), bool(given.get("verbose"))).level()
 
 
 def _is_table(path: str, reading: Reading) -> bool:
@@ -159,21 +171,30 @@ def _option_of_query() -> str:
     return next((parameter.opts[0] for parameter in parameters if parameter.name == "query"), "--query")
 
 
-def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = True) -> Iterator[Dataset]:
-    """A file in chunks, in bounded memory if it is SVMlight. A table is one chunk, and so is SVMlight with side files.
+def read_chunks(
+    path: str,
+    reading: Reading,
+    like: Loaded,
+    *,
+    by_query: bool = True,
+    shown: bool = True,
+    chunk_bytes: int = CHUNK_BYTES,
+) -> Iterator[Dataset]:
+    """Data in chunks that end where a query does, in bounded memory; a table on standard input is one chunk.
 
-    A warning of missing queries is given only if the command ranks or judges `by_query`.
+    A warning of missing queries is given only if the command ranks or judges `by_query`. Progress is `shown` unless the
+    command writes to the same terminal meanwhile.
     """
     if not by_query:
         _warned().add(path)
     missing = "error" if like.fill is None else "keep"
     if is_one_file(path) and not _is_table(path, reading) and not has_side_files(path):
-        yield from stream(path, reading, like.n_features, missing)
+        yield from stream(path, reading, like.n_features, missing, shown=shown)
         return
     if path == "-":
         chunks = iter([_read(path, reading, missing, like)])
     else:
-        chunks = source_of(path, reading, missing, like).chunks(CHUNK_BYTES)
+        chunks = source_of(path, reading, missing, like, shown=shown).chunks(chunk_bytes)
     for chunk in chunks:
         data = replace(chunk, X=wide_enough(chunk.X, like.n_features))
         if data.n_features != like.n_features:
@@ -185,10 +206,12 @@ def read_chunks(path: str, reading: Reading, like: Loaded, *, by_query: bool = T
         _warn_of_no_queries(path, reading, _warned(), data)
 
 
-def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:
-    """Data in chunks that all have the same features."""
+def stream(
+    path: str, reading: Reading, n_features: int | None, missing: str = "error", *, shown: bool = False
+) -> Iterator[Dataset]:
+    """Data in chunks that all have the same features; where those are to be counted, that shows its progress."""
     if not is_one_file(path) or (path != "-" and _is_table(path, reading)):
-        source = source_of(path, replace(reading, n_features=n_features), missing)
+        source = source_of(path, replace(reading, n_features=n_features), missing, shown=shown)
         return _with_warning(path, reading, _warned(), Scan(source).equal_chunks())
     if _is_table(path, reading):
         raise ParameterError("A table on standard input cannot be streamed: write it to a file first.")
@@ -205,6 +228,7 @@ def stream(path: str, reading: Reading, n_features: int | None, missing: str = "
         missing=missing,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
+        verbose=2 * _level() if shown else _level(),
     )
     return _with_warning(path, reading, _warned(), chunks)  # _warned() now: a thread that reads has no click context
 

@@ -69,8 +69,11 @@ class PaperTrainer(Trainer):
         self.parameters = {"verbose": verbose}
 
     def train_on(self, device: str) -> None:
-        """Papers' systems run on the CPU."""
-        raise click.UsageError("--device cannot be had with --method: leave one of them out.")
+        """P-SWX alone runs on devices."""
+        if self.kind is not published.PSWXRankSVM:
+            raise click.UsageError("--device is for --method pswxranksvm and for no other: leave one of them out.")
+        super().train_on(device)
+        self.own["device"] = self.parameters.pop("device")
 
     def ranker(self) -> Any:
         """The paper's system, threads and progress as asked for."""

@@ -20,7 +20,7 @@ from ._terminal import echo
 SHARE = 0.5
 
 
-def read_from_disk(path: str, reading: Reading, missing: str, where: Where) -> Dataset | None:
+def read_from_disk(path: str, reading: Reading, missing: str, where: Where, loss: str | None = None) -> Dataset | None:
     """The data, mapped from the cache, where it is to be trained on from disk; else None. What is decided is told."""
     if where.in_memory and where.from_disk:
         raise click.UsageError("--in-memory and --from-disk contradict each other: leave one of them out.")
@@ -34,7 +34,7 @@ def read_from_disk(path: str, reading: Reading, missing: str, where: Where) -> D
         return None
     why = "as told" if where.from_disk else f"as {size(free)} of memory are free; --in-memory forces it there"
     echo(f"{path}: about {_shape(found)}: trained from disk, {why}", err=True)
-    echo(f"It will take about {size(found.memory_from_disk)} of memory{_hint(source)}", err=True)
+    echo(f"It will take about {size(found.memory_from_disk(loss))} of memory{_hint(source)}", err=True)
     _refuse_small_disk(source, found)
     return source.open(lambda text: echo(text, err=True))
 
@@ -71,8 +71,8 @@ def advise_exact(path: str, reading: Reading, loaded: Loaded | None = None) -> N
     found, free = estimate(source.located, source.options), available()
     if found.n_bytes <= SHARE * free:
         how = "fits into memory"
-    elif found.memory_from_disk <= free and found.n_bytes <= _free_on_disk(source.folder):
-        how = f"fits on disk, with {size(found.memory_from_disk)} of memory"
+    elif found.memory_from_disk() <= free and found.n_bytes <= _free_on_disk(source.folder):
+        how = f"fits on disk, with {size(found.memory_from_disk())} of memory"
     else:
         return
     echo(f"Note: {_shape(found)}, {how}: exact training would do, to a certified gap; leave out --stream.", err=True)

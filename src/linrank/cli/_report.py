@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .._text import printable
+from .._text import size as size
 from ..io._columns import NONE_FOUND
 
 BAR_CELLS = 24
@@ -115,12 +116,3 @@ def can_print(out: Console, text: str) -> bool:
 def decimals(value: float) -> str:
     """A metric."""
     return "not defined" if math.isnan(value) else f"{value:.4f}"
-
-
-def size(n_bytes: float) -> str:
-    """Bytes for people."""
-    for unit in ("bytes", "kB", "MB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.1f} GB"

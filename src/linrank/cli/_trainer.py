@@ -17,7 +17,7 @@ from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading, Where
 from ._parameters import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
-from ._plan import advise_exact, read_from_disk
+from ._plan import read_from_disk
 
 ONLY_EXACT = ("tol", "max_iter")
 ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
@@ -34,7 +34,8 @@ def read_training_data(
 ) -> Dataset:
     """All of the data, or mapped from disk; NaN is an error that names its line, unless the ranker replaces it."""
     missing = reading_policy(parameters)
-    found = read_from_disk(path, reading, missing, where)
+    loss = parameters.get("loss")
+    found = read_from_disk(path, reading, missing, where, loss if isinstance(loss, str) else None)
     return read_data(path, reading, missing=missing, labelled=not pairs, found=found)
 
 
@@ -127,7 +128,6 @@ class Trainer:
         """The ranker fitted to a file in chunks, and what was counted on the way."""
         counted, first, options = Counted(), iter([True]), (self.reading.n_features, reading_policy(self.parameters))
         chunks = stream(path, self.reading, *options)  # says at once what cannot be streamed
-        advise_exact(path, self.reading)
         passes = self.source.passes or 1
         if passes > 1 and path == "-":
             raise click.UsageError("Standard input is read once: leave out --passes.")

@@ -42,8 +42,8 @@ def evaluate(
 
     Without --metric: pairwise accuracy, and NDCG@10, MAP and MRR where labels are grades (whole numbers from 0 to 31),
     or Kendall's tau where they are not. Pairwise accuracy, error and wmw are taken over the preferences that the model
-    was trained on, unless --preferences names others. SVMlight is read in chunks; labels, queries and scores are kept,
-    24 bytes a row.
+    was trained on, unless --preferences names others. DATA, which may be several files, globs and folders, is read in
+    chunks; labels, queries and scores are kept, 24 bytes a row.
 
     \b
       linrank evaluate model.json test.txt

@@ -185,6 +185,7 @@ def train(
     from ._files import Loaded, check_early
     from ._judge import OF_GRADES, checked
     from ._paper import trainer_of
+    from ._plan import advise_exact
     from ._trainer import write_model
 
     check_early(output, data, valid, as_json=as_json)
@@ -205,6 +206,7 @@ def train(
     elif source.stream:
         ranker, facts = trainer.stream(data)
         report["data"] |= facts
+        advise_exact(data, reading)
     else:
         rows = trainer.read(data, where)
         report["data"] |= _describe(rows, None if as_json else out, data)

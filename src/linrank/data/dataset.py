@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import DataError
 from .._typing import FloatArray
+from .mapped import csr_part
 
 #: Bytes of features in a chunk.
 CHUNK_BYTES = 1 << 24
@@ -169,12 +171,12 @@ class Dataset:
 
     def rows(self, start: int, stop: int) -> Dataset:
         """The rows from `start` up to `stop`."""
-        part = slice(start, stop)
+        part = slice(*slice(start, stop).indices(self.n_rows))
         names = ("y", "qid", "comments", "sample_weight")
         parts: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[part] for name in names
         }
-        return replace(self, X=self.X[part], **parts)
+        return replace(self, X=csr_part(self.X, part) if sp.issparse(self.X) else self.X[part], **parts)
 
 
 def unpacked(X: Any, y: Any, qid: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray
 from .checks import check_choice, check_features
-from .device import on_host
+from .device import fill_far, is_far
+from .mapped import copied, csr, is_mapped
 
 MISSING = ("error", "zero", "mean")
 PIECE_ENTRIES = 1 << 20  # of X in a piece: no second matrix in memory
@@ -25,7 +26,8 @@ def learn_missing(X: Any, policy: str) -> tuple[Any, FloatArray | None]:
     check_choice("missing", policy, MISSING)
     if policy == "error":
         return X, None
-    X = on_host(X)  # what replaces NaN is found here
+    if is_far(X):
+        return fill_far(X, policy == "mean")
     X = check_features(X, allow_nan=True)
     fill = _means(X) if policy == "mean" else np.zeros(X.shape[1])
     return fill_missing(X, fill), fill
@@ -44,14 +46,14 @@ def replace_missing(X: Any, fill: FloatArray) -> Any:
     if sp.issparse(X):
         nan = np.flatnonzero(np.isnan(X.data))
         if nan.size:
-            X = X.copy()
+            X = csr(copied(X.data), X.indices, X.indptr, X.shape) if is_mapped(X) else X.copy()
             X.data[nan] = fill[X.indices[nan]]
         return X
     original = X
     for start, piece in pieces(original):
         row, column = np.nonzero(np.isnan(piece))
         if row.size:
-            X = original.copy() if X is original else X
+            X = copied(original) if X is original else X
             X[start + row, column] = fill[column]
     return X
 

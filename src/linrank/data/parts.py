@@ -27,13 +27,41 @@ MAX_BYTES = 64 << 20
 FEWEST = 3
 
 
-def split_queries(data: RankingData, n_parts: int) -> list[RankingData]:
-    """Shares of whole queries with about as many rows each: at most n_parts, and none without rows."""
+def split_queries(data: RankingData, n_parts: int, cost: NDArray[np.float64] | None = None) -> list[RankingData]:
+    """Shares of whole queries, one after the other, of which the dearest costs as little as can be.
+
+    There are at most n_parts, and none without rows. `cost` is that of each query; None: its rows.
+    """
     row, ptr = group_rows(data.query, data.n_queries)
-    wanted = np.arange(1, n_parts) * (data.n_rows / n_parts)
-    cuts = np.unique(np.r_[0, ptr[np.searchsorted(ptr, wanted)], data.n_rows])
+    cuts = ptr[_fair_cuts(np.diff(ptr).astype(np.float64) if cost is None else cost, n_parts)]
     rows = np.arange(data.n_rows) if row is None else row
     return [data.part(rows[first:last]) for first, last in itertools.pairwise(cuts)]
+
+
+def _fair_cuts(cost: NDArray[np.float64], n_parts: int) -> list[int]:
+    """Where to cut a list into runs, at most so many, so that the largest sum of a run is as small as can be.
+
+    Whether runs of a sum of at most x suffice is found by taking as much as fits each time; x by bisection.
+    """
+    running = np.r_[0.0, np.cumsum(cost)]
+
+    def cuts(most: float) -> list[int]:
+        found = [0]
+        while found[-1] < cost.size and len(found) <= n_parts:
+            end = int(np.searchsorted(running, running[found[-1]] + most, side="right")) - 1
+            found.append(max(end, found[-1] + 1))
+        return found
+
+    low, high = 0.0, float(running[-1])
+    best = cuts(high)
+    for _ in range(60):
+        middle = low + 0.5 * (high - low)
+        tried = cuts(middle)
+        if tried[-1] == cost.size:
+            high, best = middle, tried
+        else:
+            low = middle
+    return best
 
 
 def draw(data: RankingData, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:

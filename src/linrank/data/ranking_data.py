@@ -17,6 +17,7 @@ from .._typing import FloatArray
 from .checks import check_choice, check_features, check_utilities, check_weights
 from .device import is_far, on_host, take_rows
 from .labels import are_labels, split_labels
+from .mapped import rows_of
 from .preferences import Grades, Graph, build, join, restrict
 from .queries import check_query_weight, encode_queries
 from .rankings import Preferences, pointers
@@ -113,7 +114,7 @@ class RankingData:
         if is_far(self.X):
             X = take_rows(self.X, chosen)
         else:
-            X = self.X[chosen] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0)
+            X = self.X[chosen] if adjacent and not sp.issparse(self.X) else rows_of(self.X, rows)
         if not sp.issparse(X) and not is_far(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
             X = np.ascontiguousarray(X)  # some rows of an array in F order: every product would copy them otherwise
         return RankingData._of(

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._text import size
 from .._typing import FloatArray
 from .dataset import CHUNK_BYTES, Dataset
 from .joining import joined, wide_enough
@@ -145,7 +146,7 @@ class Scan(Dataset):
         known = self.source.known()
         facts = [f"{known['rows']:,} rows" if "rows" in known else "rows not counted yet"]
         facts += [f"{known['features']:,} features"] if "features" in known else []
-        facts += [f"{known['bytes'] / 1e9:.3g} GB of features"] if "bytes" in known else []
+        facts += [f"{size(known['bytes'])} of features"] if "bytes" in known else []
         return f"Scan({self.source.name!r}: {', '.join(facts)})"
 
     def __reduce__(self) -> tuple[Any, ...]:

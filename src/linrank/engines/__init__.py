@@ -6,6 +6,7 @@ from .base import Columns, Engine, Evaluation, Facts, Scores
 from .dask import Dask
 from .local import LocalEngine
 from .open import open_engine
+from .place import Torch
 from .sum import SumEngine
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LocalEngine",
     "Scores",
     "SumEngine",
+    "Torch",
     "open_engine",
     "split_queries",
 ]

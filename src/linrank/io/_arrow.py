@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from .._errors import FileFormatError, LinrankError, ParameterError
 from .._files import PathLike
 from ..data.dataset import Dataset
-from ._columns import Columns, dataset
+from ._ahead import ahead
+from ._columns import Columns
 from ._options import ReadOptions
 from ._streams import Source, name_of
+from ._tables import Table, each, whole
 from .frames import FrameTable
 
 
@@ -56,43 +60,76 @@ def validate(table: Any) -> None:
     _ = table.column_names  # which may not be UTF-8
 
 
-def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
-    """The names of the columns."""
-    path = path_of(source, "arrow")
-    with open(path, "rb") as file, arrow_errors(name_of(path)):
-        return list(_opened(file).schema.names), options.columns
+class ArrowTables:
+    """Batches of rows of an Arrow or Parquet file, read ahead by a thread."""
 
+    def __init__(self, first: Any, batches: Callable[[list[str]], Iterator[tuple[Any, float]]]) -> None:
+        table = FrameTable(first)  # the first rows, which tell how long lists are
+        self.names, self.lists = table.names, table.lists
+        self._widths = {name: len(spread) for name, spread in table.lists.items()}
+        self._batches = batches
 
-def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
-    """An Arrow file or stream by its record batches."""
-    path = path_of(source, "arrow")
-    (lib,) = pyarrow("lib")
-    first_row = 0
-    with open(path, "rb") as file, arrow_errors(name_of(path)):
-        opened = _opened(file)
-        batches = map(opened.get_batch, range(opened.num_record_batches)) if hasattr(opened, "get_batch") else opened
-        for batch in batches:
-            table = lib.Table.from_batches([batch])
+    def parts(self, is_text: Mapping[str, bool]) -> Iterator[tuple[Table, float]]:
+        """Rows in order, of those columns of the file that are needed."""
+        home = {part: name for name, parts in self.lists.items() for part in parts}
+        needed = list(dict.fromkeys(home.get(name, name) for name in self.names if name in is_text))
+        with ahead(self._checked(needed), 1) as tables:
+            for table, share in tables:
+                yield FrameTable(table, self._widths), share
+
+    def _checked(self, columns: list[str]) -> Iterator[tuple[Any, float]]:
+        for batch, share in self._batches(columns):
+            table = as_table(batch).select(columns)
             validate(table)
-            if table.num_rows:
-                yield dataset(FrameTable(table), options.columns, options.missing, options.dtype, first_row)
-            first_row += table.num_rows
+            yield table, share
 
 
-def _opened(file: Any) -> Any:
-    """The reader of a file, or of a stream."""
+def as_table(batch: Any) -> Any:
+    """A batch of rows as a table."""
+    (lib,) = pyarrow("lib")
+    return lib.Table.from_batches([batch])
+
+
+@contextmanager
+def _opened(source: Source, options: ReadOptions) -> Iterator[ArrowTables]:
+    """An Arrow file (Feather version 2) or stream."""
+    path = path_of(source, "arrow")
     ipc, lib = pyarrow("ipc", "lib")
-    try:
-        return ipc.open_file(file)
-    except lib.ArrowInvalid:
-        file.seek(0)
-        return ipc.open_stream(file)
+    with open(path, "rb") as file, arrow_errors(name_of(path)), options.progress(path) as progress:
+        progress.begin(os.fstat(file.fileno()).st_size)
+        try:
+            reader = ipc.open_file(file)
+            found: Iterator[Any] = (reader.get_batch(k) for k in range(reader.num_record_batches))
+        except lib.ArrowInvalid:
+            file.seek(0)
+            reader = ipc.open_stream(file)
+            found = iter(reader)
+
+        first = next(found, None)
+        head = reader.schema.empty_table() if first is None else as_table(first)
+        validate(head)
+
+        def batches(columns: list[str]) -> Iterator[tuple[Any, float]]:
+            for batch in () if first is None else itertools.chain([first], found):
+                progress.reached(file.tell())
+                yield batch, progress.share
+
+        yield ArrowTables(head, batches)
 
 
 def read(source: Source, options: ReadOptions) -> Dataset:
     """An Arrow file (Feather version 2) or stream."""
-    path = path_of(source, "arrow")
-    with open(path, "rb") as file, arrow_errors(name_of(path)):
-        table = _opened(file).read_all()
-        validate(table)
-    return dataset(FrameTable(table), options.columns, options.missing, options.dtype)
+    with _opened(source, options) as tables:
+        return whole(tables, options.columns, options.missing, options.dtype)
+
+
+def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
+    """The names of the columns."""
+    with _opened(source, replace(options, verbose=0)) as tables:
+        return tables.names, options.columns
+
+
+def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
+    """The same, batch by batch."""
+    with _opened(source, options) as tables:
+        yield from each(tables, options.columns, options.missing, options.dtype)

@@ -24,6 +24,7 @@ import numpy as np
 
 from .._errors import DataError, LinrankError
 from .._files import PathLike, sync_folder
+from .._text import size
 from ..data.dataset import Dataset
 from . import _store
 from ._beside import SIZES, WEIGHTS, side_path
@@ -40,7 +41,7 @@ VERSION = 1
 HASHED = 1 << 20  # bytes at either end of a file
 UNFINISHED = ".part"
 #: How a reader goes, but not what it gives.
-NOT_IN_KEY = ("n_jobs",)
+NOT_IN_KEY = ("n_jobs", "verbose")
 
 Tell = Callable[[str], None]
 
@@ -235,4 +236,4 @@ def _bytes(folder: Path) -> int:
 
 
 def _size(folder: Path) -> str:
-    return f"{_bytes(folder) / 1e9:.3g} GB"
+    return size(_bytes(folder))

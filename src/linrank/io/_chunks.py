@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._errors import DataError, ParameterError
 from .._text import printable
 from ..data.dataset import CHUNK_BYTES, Comments, Dataset, last_change, n_bytes
-from ..data.joining import joined
+from ..data.joining import joined, wide_enough
 from ._beside import BesideBlocks
+from ._blocks import blocks as of_file
 from ._columns import Columns
 from ._locate import NO_VALUE, Located, Piece
 from ._options import ReadOptions
+from ._tables import NoRowsError
 from .formats import FORMATS
 
 
@@ -85,7 +89,7 @@ def _of_svmlight(located: Located, options: ReadOptions) -> Iterator[Dataset]:
     skipped, problems = 0, tuple[str, ...]()
     for number, piece in enumerate(located.pieces):
         beside, last = BesideBlocks(piece.path, first_query), None
-        for block in FORMATS[located.format].blocks(piece.path, options):
+        for block in of_file(piece.path, located.format, replace(options, dense=False)):
             last = beside.with_block(block)
             if number == 0 and not first[1]:
                 first = (piece.path, last.qid is not None)
@@ -104,13 +108,14 @@ def _of_tables(located: Located, options: ReadOptions) -> Iterator[Dataset]:
     layout, first = Layout.of(located, options), located.pieces[0].path
     kinds = {name: _kind([dict(piece.partition)[name] for piece in located.pieces]) for name in layout.partition}
     told = replace(options, columns=layout.columns())
-    guessing = options if not layout.partition else told  # the first block is looked at as a whole file would be
+    guesses = not layout.partition and options.columns.features is None
+    guessing = options if guesses else told  # the first block is looked at as a whole file would be
     rows = 0
     for number, piece in enumerate(located.pieces):
         if number:
             layout.check(piece.path, first, FORMATS[located.format].header(piece.path, options)[0])
-        with naming(piece.path):
-            for block in FORMATS[located.format].blocks(piece.path, guessing if rows == 0 else told):
+        with naming(piece.path), suppress(NoRowsError):
+            for block in of_file(piece.path, located.format, guessing if rows == 0 else told):
                 rows += block.n_rows
                 yield replace(_with_partition(block, layout, piece, kinds), description=layout.description)
     if not rows:
@@ -176,8 +181,22 @@ def whole_queries(parts: Iterator[Dataset], chunk_bytes: int = CHUNK_BYTES) -> I
             continue
         rows = joined(held)
         end = last_change(rows.qid) or rows.n_rows
-        yield rows.rows(0, end)
+        yield from rows.rows(0, end).chunks(chunk_bytes)
         held = [rows.rows(end, rows.n_rows)] if end < rows.n_rows else []
         size = sum(n_bytes(part.X) for part in held)
     if held:
         yield joined(held)
+
+
+def joined_blocks(located: Located, options: ReadOptions) -> Dataset:
+    """All rows in memory, in the layout and width that were asked for."""
+    data = joined(list(blocks(located, options)))
+    X = data.X
+    if not sp.issparse(X):
+        return data
+    m, d = X.shape[0], X.shape[1] if options.n_features is None else options.n_features
+    entry, dense = X.dtype.itemsize, options.dense
+    if dense == "auto":
+        dense = m * d * entry <= X.nnz * (entry + 4) + 8 * m
+    X = wide_enough(X, d)
+    return replace(data, X=X.toarray() if dense else X)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from .._errors import DataError, ParameterError
 from .._text import repeated
-from .._typing import FloatArray
-from ..data.checks import check_choice
-from ..data.dataset import Comments, Dataset
-from ..data.missing import learn_missing
-from ._runs import looks_like_queries
+from ..data.dataset import Dataset
 
 logger = logging.getLogger("linrank")
 
@@ -98,47 +94,6 @@ def _letters(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
-class Table(Protocol):
-    """Columns by name, all of the same length."""
-
-    names: list[str]
-    n_rows: int
-
-    def numbers(self, name: str) -> FloatArray:
-        """A column of numbers, NaN for missing ones; a DataError if a cell holds anything else."""
-
-    def ids(self, name: str) -> NDArray[Any]:
-        """A column of integers or strings; a DataError if one is missing."""
-
-    def texts(self, name: str) -> Iterable[str]:
-        """A column as strings."""
-
-
-def dataset(table: Table, columns: Columns, missing: str, dtype: DTypeLike, first_row: int = 0) -> Dataset:
-    """The table as ranking data; `first_row` rows of the file lie before it, for messages that number rows."""
-    check_choice("missing", missing, MISSING)
-    kind = check_dtype(dtype)
-    roles, features, words = columns.assign(table.names)
-    if table.n_rows == 0:
-        raise DataError("The table has no row: there is nothing to rank.")
-    X = np.empty((table.n_rows, len(features)), dtype=kind)
-    unknown = columns.query is None and "query" not in roles
-    for j, name in enumerate(features):
-        numbers = _feature(table, name, maybe_query=unknown and columns.features is None)
-        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused below
-            X[:, j] = numbers
-    _refuse_infinity(X, features, first_row)
-    return Dataset(
-        X=_without_missing(X, features, missing, first_row),
-        y=_complete(table, roles, "label", first_row),
-        qid=table.ids(roles["query"]) if "query" in roles else None,
-        comments=Comments.of(table.texts(roles["id"])) if "id" in roles else None,
-        sample_weight=_complete(table, roles, "weight", first_row),
-        feature_names=features,
-        description=words,
-    )
-
-
 def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """The type of X."""
     kind = np.dtype(dtype)
@@ -153,59 +108,6 @@ def warn_of_no_queries(data: Dataset) -> Dataset:
     if query is not None and data.feature_names is not None:
         logger.warning("%s, or say query='' (%s)", query, data.description[-1])
     return data
-
-
-def _feature(table: Table, name: str, maybe_query: bool) -> FloatArray:
-    """A column of numbers; refused if no query column is known (`maybe_query`) and it looks like one."""
-    try:
-        numbers = table.numbers(name)
-    except DataError:
-        if maybe_query and looks_like_queries(np.array(list(table.texts(name)), dtype=object)):
-            raise _suspicion(name, f"drop={[name]!r} to leave it out") from None
-        raise
-    if maybe_query and looks_like_queries(numbers):
-        raise _suspicion(name, "query='' to take it as a feature")
-    return numbers
-
-
-def _suspicion(name: str, otherwise: str) -> DataError:
-    return DataError(
-        f"Column {name!r} is the same over runs of rows, as the id of a query is, and no query column was found: say "
-        f"query={name!r} (--query on the command line), or {otherwise}."
-    )
-
-
-def _complete(table: Table, roles: dict[str, str], role: str, first_row: int) -> FloatArray | None:
-    if role not in roles:
-        return None
-    numbers = table.numbers(roles[role])
-    if not np.isfinite(numbers).all():
-        row = first_row + np.flatnonzero(~np.isfinite(numbers))[0] + 1
-        raise DataError(f"Column {roles[role]!r}, the {role}, has no number in row {row}: fill it in or drop the row.")
-    return numbers
-
-
-def _refuse_infinity(X: NDArray[Any], names: list[str], first_row: int) -> None:
-    for j, name in enumerate(names):
-        infinite = np.isinf(X[:, j])
-        if infinite.any():
-            row = first_row + np.flatnonzero(infinite)[0] + 1
-            raise DataError(f"Column {name!r} is infinite (in {X.dtype}) in row {row}: drop the row or cap the value.")
-
-
-def _without_missing(X: NDArray[Any], names: list[str], missing: str, first_row: int) -> Any:
-    if missing == "keep":
-        return X
-    if missing == "error":
-        row, column = np.nonzero(np.isnan(X))
-        if row.size:
-            first = first_row + row[0] + 1
-            raise DataError(
-                f"Column {names[column[0]]!r} is missing in row {first} (of {row.size} missing values): "
-                "missing='zero' or 'mean' fills it in."
-            )
-        return X
-    return learn_missing(X, missing)[0]
 
 
 def _listed(names: list[str], most: int = 8) -> str:

@@ -4,123 +4,92 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from .._errors import DataError, FileFormatError, ParameterError
+from .._errors import ParameterError
 from .._files import PathLike, replacing
-from .._typing import FloatArray
+from .._threads import count_threads
 from ..data.dataset import Dataset, utf8
-from ._columns import Columns, dataset
+from ._ahead import in_order
+from ._cells import Layout, cells, is_number
+from ._columns import Columns
 from ._options import ReadOptions
-from ._streams import Source, name_of, reading
+from ._rows import Piece, Rows
+from ._streams import Source, name_of
+from ._tables import Table, each, whole
+from ._texts import chunks
 from .write import ROWS, packed, short, texts
 
-#: Cells that are missing values, beside those that spell NaN.
-EMPTY = {"", "NA", "N/A", "null", "NULL", "None"}
+
+class CsvTables:
+    """A table of text in parts. The first line names the columns, unless all of it are numbers: then "1", "2", ... do.
+
+    Pieces of rows are split by pyarrow, in threads. Where it is not installed, and from the first piece on whose quotes
+    it may take for something else, the `csv` module splits.
+    """
+
+    def __init__(self, rows: Rows, file: str, separator: str, n_jobs: int | None) -> None:
+        self._rows, self._n_threads = rows, count_threads(n_jobs)
+        first, size = rows.first(Layout(file, separator, []))
+        self.has_names = not all(map(is_number, first))
+        self.names = first if self.has_names else [str(k + 1) for k in range(len(first))]
+        self.lists: dict[str, list[str]] = {}
+        self._layout = Layout(file, separator, self.names)
+        if self.has_names:
+            rows.skip_first(size)
+
+    def parts(self, is_text: Mapping[str, bool]) -> Iterator[tuple[Table, float]]:
+        """Rows in order."""
+
+        def split(piece: Piece) -> tuple[Table, float]:
+            return cells(self._layout, piece.text, piece.line, is_text), piece.share
+
+        if has_pyarrow():
+            yield from in_order(split, self._rows.pieces(), self._n_threads)
+        yield from self._rows.row_by_row(self._layout)
 
 
-class CsvTable:
-    """A table of text. The first line names the columns, unless all of it are numbers: then "1", "2", ... do."""
-
-    def __init__(self, source: Source, separator: str) -> None:
-        self._file = name_of(source)
-        with reading(source) as stream:
-            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-            try:
-                self._read(csv.reader(text, delimiter=separator, strict=True))
-            except (csv.Error, UnicodeDecodeError) as error:
-                raise FileFormatError(
-                    f"{self._file} is not a table of UTF-8 text ({error}): convert it first.", self._file
-                ) from None
-            finally:
-                text.detach()
-
-    def _read(self, reader: Any) -> None:
-        rows, lines = [], []
-        for row in reader:
-            if row:
-                rows.append(row)
-                lines.append(reader.line_num)
-                if len(row) != len(rows[0]):
-                    raise self._error(reader.line_num, f"{len(rows[0])} cells as in the first line, found {len(row)}")
-        if not rows:
-            raise DataError(f"{self._file} is empty: it should hold a table.")
-        self.has_names = not all(map(_is_number, rows[0]))
-        self.names = rows[0] if self.has_names else [str(k + 1) for k in range(len(rows[0]))]
-        first = 1 if self.has_names else 0
-        self._lines = lines[first:]
-        self._columns = dict(zip(self.names, zip(*rows[first:], strict=True), strict=False))
-        self.n_rows = len(self._lines)
-
-    def numbers(self, name: str) -> FloatArray:
-        """A column of numbers, NaN where a cell is empty."""
-        cells = ["nan" if cell in EMPTY else cell for cell in self._columns[name]]
-        try:
-            if any("_" in cell for cell in cells):  # digits grouped as Python reads them
-                raise ValueError
-            return np.array(cells, dtype=np.float64)
-        except ValueError:
-            row = next(k for k, cell in enumerate(cells) if not _is_number(cell))
-            expected = f"a number in column {name!r}, found {cells[row][:20]!r} (a column of texts: drop={[name]!r})"
-            raise self._error(self._lines[row], expected) from None
-
-    def ids(self, name: str) -> NDArray[Any]:
-        """A column of integers in their shortest form, or of strings."""
-        cells = self._columns[name]
-        for row, cell in enumerate(cells):
-            if cell in EMPTY:
-                raise self._error(self._lines[row], f"an id in column {name!r}")
-        try:
-            numbers = [int(cell) for cell in cells]
-            if all(str(number) == cell for number, cell in zip(numbers, cells, strict=True)):
-                return np.array(numbers, dtype=np.int64)
-        except (ValueError, OverflowError):
-            pass
-        ids = np.empty(len(cells), dtype=object)
-        ids[:] = cells
-        return ids
-
-    def texts(self, name: str) -> Iterable[str]:
-        """A column as it stands there."""
-        return self._columns[name]
-
-    def _error(self, line: int, expected: str) -> FileFormatError:
-        return FileFormatError(f"{self._file}, line {line}: expected {expected}.", self._file, line, None, expected)
-
-
-def _is_number(cell: str) -> bool:
+def has_pyarrow() -> bool:
+    """Whether pyarrow is installed."""
     try:
-        float(cell)
-    except ValueError:
+        import pyarrow.csv  # noqa: F401
+    except ImportError:
         return False
-    return "_" not in cell
+    return True
+
+
+@contextmanager
+def _opened(source: Source, options: ReadOptions, separator: str) -> Iterator[tuple[CsvTables, Columns]]:
+    """The table, and its columns: without names the first one is the label, and nothing else is guessed."""
+    with options.progress(source) as progress, chunks(source, progress) as text:
+        tables = CsvTables(Rows(text, progress, separator), name_of(source), separator, options.n_jobs)
+        columns = options.columns
+        if not tables.has_names and columns.label is None:
+            columns = replace(columns, label="1")
+        yield tables, columns
 
 
 def read(source: Source, options: ReadOptions, separator: str = ",") -> Dataset:
-    """A table of text; without names the first column is the label, and nothing else is guessed."""
-    table = CsvTable(source, separator)
-    return dataset(table, _known(table, options.columns), options.missing, options.dtype)
-
-
-def _known(table: CsvTable, columns: Columns) -> Columns:
-    return columns if table.has_names or columns.label is not None else replace(columns, label="1")
+    """A table of text."""
+    with _opened(source, options, separator) as (tables, columns):
+        return whole(tables, columns, options.missing, options.dtype)
 
 
 def header(source: Source, options: ReadOptions, separator: str = ",") -> tuple[list[str], Columns]:
     """The names of the columns, and which is what."""
-    table = CsvTable(source, separator)
-    return table.names, _known(table, options.columns)
+    with _opened(source, replace(options, verbose=0), separator) as (tables, columns):
+        return tables.names, columns
 
 
 def blocks(source: Source, options: ReadOptions, separator: str = ",") -> Iterator[Dataset]:
-    """A table of text, in one block."""
-    yield read(source, options, separator)
+    """A table of text, part by part."""
+    with _opened(source, options, separator) as (tables, columns):
+        yield from each(tables, columns, options.missing, options.dtype)
 
 
 def write(path: PathLike, data: Dataset) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
-from typing import BinaryIO
+import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ._streams import reading
 from .formats import FORMATS
 
 LOOKED_AT = 1 << 20  # bytes of text
+ID = re.compile(rb"[ \t](\d{1,9}):")  # of a feature
 
 
 @dataclass(frozen=True)
@@ -26,19 +27,19 @@ class Estimate:
     features: int
     n_bytes: int  # of X
 
-    @property
-    def memory_from_disk(self) -> int:
-        """Bytes of memory that a fit from disk takes beside the process at rest."""
-        return memory_from_disk(self.rows, self.features)
+    def memory_from_disk(self, loss: str | None = None) -> int:
+        """Bytes that a fit from disk takes at most beside the process at rest.
+
+        They are what is kept of a row, a sample, and a few vectors or matrices over the features.
+        """
+        a_row = BYTES_A_ROW if loss in (None, "squared_hinge") else BYTES_A_ROW_OTHERS
+        return a_row * self.rows + SAMPLE + 8 * self.features * max(64, 2 * min(self.features, 1000))
 
 
-#: Of a fit from disk, measured: bytes a row at most, and a sample of the rows.
-BYTES_A_ROW, SAMPLE = 110, 64 << 20
-
-
-def memory_from_disk(rows: int, features: int) -> int:
-    """Bytes of memory that a fit from disk takes: what is kept of a row, a sample, and a few d x d matrices."""
-    return BYTES_A_ROW * rows + SAMPLE + 8 * features * max(64, 2 * min(features, 1000))
+#: Of a fit from disk, measured where all rows are one query, which takes most: bytes a row with the squared hinge,
+BYTES_A_ROW = 110
+#: and with other losses; and of the sample of the rows.
+BYTES_A_ROW_OTHERS, SAMPLE = 260, 64 << 20
 
 
 def estimate(located: Located, options: ReadOptions) -> Estimate:
@@ -77,18 +78,11 @@ def _of_svmlight(located: Located, options: ReadOptions, total: int) -> Estimate
     n_lines = max(1, lines.count(b"\n"))
     rows, entry = max(1, int(total * n_lines / len(lines))), np.dtype(options.dtype).itemsize
     stored = lines.count(b":") - lines.count(b"qid:") - lines.count(b"cost:")
-    first = next(FORMATS[located.format].blocks(_Once(lines), replace(options, on_error="skip", n_jobs=None)), None)
-    d = options.n_features or (0 if first is None else first.n_features)
+    largest = max(map(int, ID.findall(lines)), default=0)
+    d = options.n_features or largest + options.zero_based
     entries = int(rows * stored / n_lines)
     csr, dense = entries * (entry + 4) + 8 * rows, rows * d * entry
-    wanted = {True: dense, False: csr}.get(options.dense, min(csr, dense)) if isinstance(options.dense, bool) else None
-    return Estimate(rows, d, min(csr, dense) if wanted is None else wanted)
-
-
-def _Once(text: bytes) -> BinaryIO:  # noqa: N802
-    import io
-
-    return io.BytesIO(text)
+    return Estimate(rows, d, dense if options.dense is True else csr if options.dense is False else min(csr, dense))
 
 
 def _beginning(path: str) -> bytes:

@@ -66,7 +66,7 @@ def locate(source: Sources, format: str | None = None) -> Located:
         raise ParameterError("There is no file to read: name one.")
     pieces = [piece for name in names for piece in _pieces(os.fspath(name))]
     kinds = {piece.path: format or format_of(piece.path) for piece in pieces}
-    first = pieces[0].path
+    first = next((path for path, kind in kinds.items() if FORMATS[kind].table), pieces[0].path)
     other = next((path for path, kind in kinds.items() if kind != kinds[first]), None)
     if other is not None:
         raise DataError(

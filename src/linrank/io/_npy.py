@@ -58,9 +58,10 @@ def writing_to(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        why = "as the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else f"({error.strerror or error})"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        why = ", as the disk is full" if full else f" ({error.strerror or error})"
         raise LinrankError(
-            f"The cache {path.parent.parent} cannot be written, {why}: free some space, or name another folder by "
+            f"The cache {path.parent.parent} cannot be written{why}: free some space, or name another folder by "
             "LINRANK_CACHE (--cache on the command line)."
         ) from None
 

@@ -8,7 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .._progress import ByteProgress
 from ._columns import Columns
+from ._streams import Source, name_of
 
 
 @dataclass(frozen=True)
@@ -23,3 +25,8 @@ class ReadOptions:
     zero_based: bool = False
     on_error: str = "raise"
     n_jobs: int | None = None
+    verbose: int = 0
+
+    def progress(self, source: Source) -> ByteProgress:
+        """What shows how much of the source has been read."""
+        return ByteProgress(self.verbose, name_of(source))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,70 +15,67 @@ from numpy.typing import ArrayLike
 
 from .._errors import DataError, ParameterError
 from .._files import PathLike, replacing
+from .._threads import count_threads
 from ..data.dataset import Dataset
-from ._arrow import arrow_errors, path_of, pyarrow, validate
-from ._columns import Columns, dataset
+from ._arrow import ArrowTables, arrow_errors, as_table, path_of, pyarrow, validate
+from ._columns import Columns
 from ._options import ReadOptions
 from ._streams import Source, name_of
-from .frames import FrameTable
+from ._tables import each, whole
 from .write import checked
 
-BLOCK_ENTRIES = 1 << 21  # of the table in a block of rows
+FEWEST_ROWS, BATCH_BYTES = 1 << 10, 1 << 22  # of a batch
+BUFFER_BYTES = 1 << 16  # of a column read at a time; a row group may be larger than memory
 ROLES = b"linrank"  # key of the metadata that says which column is what
+
+
+@contextmanager
+def _opened(source: Source, options: ReadOptions) -> Iterator[tuple[ArrowTables, Columns]]:
+    """A Parquet file, by batches of the rows of its row groups, and which column is what, as it may say itself."""
+    path, columns = path_of(source, "parquet"), options.columns
+    (parquet,) = pyarrow("parquet")
+    with open(path, "rb") as file, arrow_errors(name_of(path)), options.progress(path) as progress:
+        size, found = os.fstat(file.fileno()).st_size, parquet.ParquetFile(file, buffer_size=BUFFER_BYTES)
+        n_rows, several = found.metadata.num_rows, count_threads(options.n_jobs) > 1
+        progress.begin(size)
+
+        def batches(needed: list[str]) -> Iterator[tuple[Any, float]]:
+            done, n = 0, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(1, len(needed))))
+            for batch in found.iter_batches(n, columns=needed, use_threads=several):
+                done += len(batch)
+                progress.reached(size * done // n_rows)
+                yield batch, progress.share
+
+        known = _roles(found.schema_arrow)
+        given = {role: known.get(role, "") if known and getattr(columns, role) is None else getattr(columns, role)
+                 for role in ("label", "query", "id", "weight")}  # fmt: skip
+        yield ArrowTables(_head(found), batches), replace(columns, **given)
+
+
+def _head(file: Any) -> Any:
+    """The first rows: enough to see how long the lists in them are."""
+    batch = next(file.iter_batches(FEWEST_ROWS), None)
+    head = file.schema_arrow.empty_table() if batch is None else as_table(batch)
+    validate(head)
+    return head
 
 
 def read(source: Source, options: ReadOptions) -> Dataset:
     """A Parquet file; one written by `write_parquet` says itself which column is what."""
-    path, columns = path_of(source, "parquet"), options.columns
-    (parquet,) = pyarrow("parquet")
-    with open(path, "rb") as file, arrow_errors(name_of(path)):
-        table = parquet.read_table(file)
-        validate(table)
-    return dataset(FrameTable(table), _known(table.schema, columns), options.missing, options.dtype)
+    with _opened(source, options) as (tables, columns):
+        return whole(tables, columns, options.missing, options.dtype)
 
 
 def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
     """The names of the columns, and which is what."""
-    path = path_of(source, "parquet")
-    (parquet,) = pyarrow("parquet")
-    with open(path, "rb") as file, arrow_errors(name_of(path)):
-        schema = parquet.ParquetFile(file).schema_arrow
-        return list(schema.names), _known(schema, options.columns)
+    with _opened(source, replace(options, verbose=0)) as (tables, columns):
+        return tables.names, columns
 
 
 def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
-    """A Parquet file by some rows of a row group at a time."""
-    path = path_of(source, "parquet")
-    parquet, lib = pyarrow("parquet", "lib")
-    first_row = 0
-    with open(path, "rb") as stream, arrow_errors(name_of(path)):
-        file = parquet.ParquetFile(stream, memory_map=False, pre_buffer=False)
-        columns = _known(file.schema_arrow, options.columns)
-        wanted = _wanted(columns, file.schema_arrow.names)
-        step = max(1, BLOCK_ENTRIES // max(1, len(wanted)))
-        for batch in file.iter_batches(batch_size=step, columns=wanted, use_threads=False):
-            table = lib.Table.from_batches([batch])
-            validate(table)
-            if table.num_rows:
-                yield dataset(FrameTable(table), columns, options.missing, options.dtype, first_row)
-            first_row += table.num_rows
-
-
-def _wanted(columns: Columns, names: list[str]) -> list[str]:
-    """The columns to read: all, unless it is known which."""
-    if columns.features is None:
-        return names
-    roles = (columns.label, columns.query, columns.id, columns.weight)
-    named = {name for name in (*roles, *columns.features) if name}
-    return [name for name in names if name in named]
-
-
-def _known(schema: Any, columns: Columns) -> Columns:
-    """The columns as the file itself says, where nothing else is said."""
-    known = _roles(schema)
-    given = {role: known.get(role, "") if known and getattr(columns, role) is None else getattr(columns, role)
-             for role in ("label", "query", "id", "weight")}  # fmt: skip
-    return replace(columns, **given)
+    """The same, batch by batch."""
+    with _opened(source, options) as (tables, columns):
+        yield from each(tables, columns, options.missing, options.dtype)
 
 
 def _roles(schema: Any) -> dict[str, str]:

@@ -14,8 +14,12 @@ FEWEST_QUERIES = 3
 CHANCE = 0.01
 
 
-def looks_like_queries(values: NDArray[Any]) -> bool:
-    """Whether whole numbers or texts are constant over runs of rows, as a file sorted by its queries has them.
+#: Runs that are kept of a column before it is asked whether they are long enough.
+MANY_RUNS = 1 << 16
+
+
+class Runs:
+    """Runs of equal values in a column that is read part by part, until it is clear that it is no id of queries.
 
     The equal values of an id stand in one run each, and most rows have a neighbour of the same query. A count, a
     category or a flag in any other order returns to its values and has more runs than values; a sorted measurement has
@@ -26,14 +30,46 @@ def looks_like_queries(values: NDArray[Any]) -> bool:
     as a feature does more harm than an error that asks which it is. O(n), and O(n log n) for columns that consist of
     runs.
     """
-    n = len(values)
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    sizes = np.diff(np.append(starts, n))
-    if starts.size < FEWEST_QUERIES or 2 * int(sizes[sizes > 1].sum()) < n:
-        return False
-    if values.dtype.kind == "f" and not bool(np.all(values == np.floor(values))):  # NaN is no id, either
-        return False
-    if np.unique(values[starts]).size < starts.size:
-        return False
-    log_share = math.lgamma(starts.size + 1) - math.lgamma(n + 1) + sum(map(math.lgamma, (sizes + 1).tolist()))
-    return log_share < math.log(CHANCE)
+
+    def __init__(self) -> None:
+        self._values: list[NDArray[Any]] = []
+        self._sizes: list[NDArray[Any]] = []
+        self.clear = False  # whether it is no id
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Some rows more of the column."""
+        if self.clear or not len(values):
+            return
+        if values.dtype.kind == "f" and not bool(np.all(values == np.floor(values))):  # NaN is no id, either
+            self.clear = True
+            return
+        starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+        sizes, found = np.diff(np.append(starts, len(values))), values[starts]
+        if self._values and self._values[-1][-1] == found[0]:  # the last run goes on
+            self._sizes[-1][-1] += sizes[0]
+            sizes, found = sizes[1:], found[1:]
+        if len(found):
+            self._values.append(found)
+            self._sizes.append(sizes)
+        if sum(map(len, self._sizes)) > MANY_RUNS:
+            self.clear = not self._are_long(np.concatenate(self._sizes))
+
+    def _are_long(self, sizes: NDArray[Any]) -> bool:
+        return 2 * int(sizes[sizes > 1].sum()) >= int(sizes.sum())
+
+    def look_like_queries(self) -> bool:
+        """Whether whole numbers or texts are constant over runs of rows, as a file sorted by its queries has them."""
+        if self.clear or not self._values:
+            return False
+        values, sizes = np.concatenate(self._values), np.concatenate(self._sizes)
+        if sizes.size < FEWEST_QUERIES or not self._are_long(sizes) or np.unique(values).size < sizes.size:
+            return False
+        log_share = math.lgamma(sizes.size + 1) - math.lgamma(int(sizes.sum()) + 1)
+        return log_share + sum(map(math.lgamma, (sizes + 1).tolist())) < math.log(CHANCE)
+
+
+def looks_like_queries(values: NDArray[Any]) -> bool:
+    """Whether a whole column looks like the id of queries."""
+    runs = Runs()
+    runs.append(values)
+    return runs.look_like_queries()

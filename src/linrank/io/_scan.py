@@ -14,10 +14,9 @@ from .._errors import ParameterError
 from .._files import PathLike
 from ..data.checks import check_choice
 from ..data.dataset import Dataset, n_bytes
-from ..data.joining import joined
 from ..data.scan import Scan
 from . import _cache, _store
-from ._chunks import Layout, blocks, whole_queries
+from ._chunks import Layout, blocks, joined_blocks, whole_queries
 from ._columns import Columns, check_dtype, warn_of_no_queries
 from ._locate import Located, Sources, locate
 from ._options import ReadOptions
@@ -45,6 +44,7 @@ def scan(
     on_error: str = "raise",
     n_jobs: int | None = None,
     cache: PathLike | None = None,
+    verbose: int = 0,
 ) -> Dataset:
     """Files of ranking data, larger than memory if need be: a `Dataset` that is not read yet.
 
@@ -63,6 +63,8 @@ def scan(
         For SVMlight, as in `read_svmlight`.
     cache : path, optional
         Folder of the cache. None: ``$LINRANK_CACHE``, or the user's own folder for caches.
+    verbose : int, default=0
+        Show how much has been read, on standard error.
 
     Returns
     -------
@@ -74,7 +76,9 @@ def scan(
     check_choice("missing", missing, MISSING)
     check_dtype(dtype)
     columns = Columns(label, query, id, weight, None if features is None else tuple(features), tuple(drop))
-    options = ReadOptions(columns, missing, np.dtype(dtype).name, n_features, dense, zero_based, on_error, n_jobs)
+    options = ReadOptions(
+        columns, missing, np.dtype(dtype).name, n_features, dense, zero_based, on_error, n_jobs, verbose
+    )
     return Scan(FileSource(locate(source, format), options, None if cache is None else os.fspath(cache)))
 
 
@@ -115,7 +119,7 @@ class FileSource:
         found = _cache.find(self.located, self.options, self.folder)
         if found is not None:
             return _store.in_memory(found)
-        return warn_of_no_queries(as_wanted(joined(list(blocks(self.located, self.options))), self.options))
+        return warn_of_no_queries(joined_blocks(self.located, self.options))
 
     def chunks(self, chunk_bytes: int) -> Iterator[Dataset]:
         """Chunks that end where a query does: from the cache, if they are there."""
@@ -149,19 +153,3 @@ class FileSource:
         part = np.minimum((middle * n).astype(np.int64), n - 1)
         groups = [[self.located.pieces[j] for j in np.flatnonzero(part == k)] for k in np.unique(part)]
         return [replace(self, located=replace(self.located, pieces=tuple(group))) for group in groups]
-
-
-def as_wanted(data: Dataset, options: ReadOptions) -> Dataset:
-    """Blocks of SVMlight, joined, in the layout and width that were asked for."""
-    import scipy.sparse as sp
-
-    X = data.X
-    if not sp.issparse(X):
-        return data
-    d = X.shape[1] if options.n_features is None else options.n_features
-    entry = X.dtype.itemsize
-    dense = options.dense is True or (
-        options.dense == "auto" and X.shape[0] * d * entry <= X.nnz * (entry + 4) + 8 * X.shape[0]
-    )
-    X.resize((X.shape[0], d))
-    return replace(data, X=X.toarray() if dense else X)

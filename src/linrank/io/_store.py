@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from .._errors import DataError
 from ..data.dataset import Comments, Dataset
+from ..data.mapped import csr
 from ..data.ordering import run_starts
 from ._npy import GrowingNpy, mapped, writing_to
-from ._store_features import FeatureFiles, csr, open_features
+from ._store_features import FeatureFiles, open_features
 
 #: Longer query ids, and those with zero bytes, are kept as a list.
 LONGEST_FIXED_ID = 64

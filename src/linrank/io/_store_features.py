@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import DataError
+from ..data.mapped import csr
 from ._npy import GrowingNpy, mapped
 
 PIECE_ENTRIES = 1 << 21  # of X at a time, where it is written again
@@ -155,14 +156,6 @@ class _Sparse:
 def _pieces(array: NDArray[Any]) -> Any:
     step = max(1, PIECE_ENTRIES // (array.shape[1] if array.ndim > 1 else 1))
     return (array[start : start + step] for start in range(0, array.shape[0], step))
-
-
-def csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: Any) -> Any:
-    """A CSR matrix of these very arrays: scipy's own constructor would copy long ones into a wider type."""
-    X = sp.csr_matrix(tuple(shape), dtype=data.dtype)
-    X.data, X.indices, X.indptr = data, indices, indptr
-    X.has_sorted_indices = X.has_canonical_format = True  # known from reading
-    return X
 
 
 def open_features(folder: Path, known: dict[str, Any]) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -16,17 +15,15 @@ from numpy.typing import NDArray
 
 from .._errors import FileFormatError, LinrankError, ParameterError
 from .._files import PathLike
-from ..kernels.text.blocks import last_line_end
 
 Source = PathLike | BinaryIO
 Text = NDArray[np.uint8]
 
-#: Bytes in a block of work: long enough to keep a thread busy, short enough that Ctrl-C is answered at once.
-BLOCK_BYTES = 1 << 20
-LONGEST_LINE = 2**31 - 2  # positions within a block are 32 bits wide
 #: Bytes of zstd unpacked at a time: 4 of them can stand for 128 kB, all of which comes at once.
 ZSTD_BYTES = 1 << 11
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+GZIP_BYTES = 1 << 14
+PACKED_BYTES = 1 << 16  # read from a packed file at a time
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # their first bytes
 
 
 def name_of(source: Source) -> str:
@@ -36,12 +33,9 @@ def name_of(source: Source) -> str:
     return str(getattr(source, "name", "the stream"))
 
 
-def expected_blocks(source: Source) -> int:
-    """About how many blocks a file will be read in: a guess for the room to make, right if it is not packed."""
-    try:
-        return 1 + os.stat(source).st_size // BLOCK_BYTES  # type: ignore[arg-type]
-    except (OSError, TypeError):
-        return 1
+def is_file(source: Source) -> bool:
+    """Whether the source is a path of a plain file, which can be read again and from any place."""
+    return isinstance(source, (str, os.PathLike)) and os.fspath(source) != "-" and os.path.isfile(source)
 
 
 @contextmanager
@@ -50,19 +44,26 @@ def reading(source: Source) -> Iterator[BinaryIO]:
 
     A packed file is recognised by its first bytes, not by its name. A damaged archive is a FileFormatError.
     """
-    with _opened(source) as file:
-        try:
-            yield _unpacked(file)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise _damaged(source, error) from None
-        except Exception as error:
-            if type(error).__name__ == "ZstdError":
-                raise _damaged(source, error) from None
-            raise
+    with opened(source) as file, unpacking(source):
+        yield unpacked(file)
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[io.BufferedReader]:
+def unpacking(source: Source) -> Iterator[None]:
+    """Damage that an unpacker finds, as a FileFormatError."""
+    try:
+        yield
+    except (EOFError, zlib.error) as error:
+        raise _damaged(source, error) from None
+    except Exception as error:
+        if type(error).__name__ == "ZstdError":
+            raise _damaged(source, error) from None
+        raise
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[io.BufferedReader]:
+    """The source itself, as it is packed."""
     if isinstance(source, (str, os.PathLike)) and os.fspath(source) != "-":
         with open(source, "rb") as file:
             yield file
@@ -104,13 +105,23 @@ class _Raw(io.RawIOBase):
         return len(data)
 
 
-def _unpacked(file: io.BufferedReader) -> BinaryIO:
+def is_packed(file: io.BufferedReader) -> bool:
+    """Whether the bytes to come are packed, by the first of them."""
+    return file.peek(4)[:4].startswith((GZIP, ZSTD))
+
+
+def unpacked(file: io.BufferedReader) -> BinaryIO:
+    """The bytes of a file, unpacked where need be."""
     first = file.peek(4)[:4]
-    if first[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
-    if first == b"\x28\xb5\x2f\xfd":
-        return io.BufferedReader(_Zstd(file))
+    if first.startswith(GZIP):
+        return io.BufferedReader(_Unpacked(file, _gzip, GZIP_BYTES))
+    if first == ZSTD:
+        return io.BufferedReader(_Unpacked(file, zstd().ZstdDecompressor().decompressobj, ZSTD_BYTES))
     return file
+
+
+def _gzip() -> Any:
+    return zlib.decompressobj(wbits=31)  # 31: with gzip's header, length and check sum
 
 
 def zstd() -> Any:
@@ -122,11 +133,14 @@ def zstd() -> Any:
     return zstandard
 
 
-class _Zstd(io.RawIOBase):
-    """Frames of zstd unpacked; a frame that is cut off is an EOFError, which the package's own reader passes over."""
+class _Unpacked(io.RawIOBase):
+    """Frames of gzip or zstd unpacked, some bytes at a time; one that is cut off is an EOFError.
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._unpacker = file, zstd().ZstdDecompressor()
+    The packages' own readers take small steps, or pass over a frame that is cut off. Zeros after a frame are padding.
+    """
+
+    def __init__(self, file: BinaryIO, unpacker: Callable[[], Any], step: int) -> None:
+        self._file, self._unpacker, self._step = file, unpacker, step
         self._frame: Any = None
         self._packed, self._ready = memoryview(b""), memoryview(b"")
 
@@ -138,59 +152,28 @@ class _Zstd(io.RawIOBase):
         """Fill the buffer, at least in part; 0 at the end of the last frame."""
         while not self._ready:
             if not self._packed:
-                self._packed = memoryview(self._file.read(1 << 17))
+                self._packed = memoryview(self._file.read(PACKED_BYTES))
             if not self._packed:
                 if self._frame is not None:
                     raise EOFError("the last frame is cut off")
                 return 0
-            self._frame = self._frame or self._unpacker.decompressobj()
-            piece = self._packed[:ZSTD_BYTES]
-            self._ready = memoryview(self._frame.decompress(piece))
-            self._packed = self._packed[len(piece) - len(self._frame.unused_data) :]
-            if self._frame.eof:
-                self._frame = None
+            if self._frame is None:
+                self._packed = memoryview(bytes(self._packed).lstrip(b"\0"))
+                self._frame = self._unpacker() if self._packed else None
+                continue
+            self._unpack()
         size = min(len(buffer), len(self._ready))
         buffer[:size], self._ready = self._ready[:size], self._ready[size:]
         return size
+
+    def _unpack(self) -> None:
+        piece = self._packed[: self._step]
+        self._ready = memoryview(self._frame.decompress(piece))
+        self._packed = self._packed[len(piece) - len(self._frame.unused_data) :]
+        if self._frame.eof:
+            self._frame = None
 
 
 def _damaged(source: Source, error: Exception) -> FileFormatError:
     name = name_of(source)
     return FileFormatError(f"{name} cannot be unpacked ({error}): it is cut off or damaged; get it again.", name)
-
-
-def blocks(stream: BinaryIO, name: str, size: int = BLOCK_BYTES) -> Iterator[Text]:
-    """The stream in pieces of whole lines of about `size` bytes, cut by the bytes alone; the last one ends its line."""
-    carry = np.empty(0, dtype=np.uint8)
-    first = True
-    while True:
-        text, ended = _filled(stream, carry, size)
-        if first and text[:3].tobytes() == BYTE_ORDER_MARK:
-            text = text[3:].copy()
-        first = False
-        if ended:
-            if text.size:
-                yield text if text[-1] == 10 else np.append(text, np.uint8(10))
-            return
-        end = last_line_end(text, text.size)
-        if end:
-            yield text[:end]
-        elif text.size >= LONGEST_LINE:
-            raise FileFormatError(f"{name} has a line of more than 2 GB: is it a text file?", name)
-        carry = text[end:].copy()
-        size = max(size, min(2 * carry.size, LONGEST_LINE))  # a line longer than a block
-
-
-def _filled(stream: BinaryIO, carry: Text, size: int) -> tuple[Text, bool]:
-    """The bytes carried over and what follows, `size` in all, and whether the stream has ended."""
-    text = np.empty(max(size, carry.size + 1), dtype=np.uint8)
-    text[: carry.size] = carry
-    n, room = carry.size, text.data
-    while n < text.size:
-        size_read = stream.readinto(room[n:])  # type: ignore[attr-defined]
-        if size_read is None:
-            raise BlockingIOError("the stream has nothing to read yet: open it in blocking mode")
-        if size_read == 0:
-            return text[:n], True
-        n += size_read
-    return text, False

@@ -23,7 +23,7 @@ def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
 
 
 def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
-    """As of a file of CSV."""
+    """As a file of CSV, part by part."""
     return _csv.blocks(source, options, separator="\t")
 
 

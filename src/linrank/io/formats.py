@@ -28,7 +28,7 @@ class Format:
     name : str
         As in `read(format=...)`.
     home : str
-        The module of this package that holds its functions `read` and, unless it is only read, `write`.
+        The module of this package that holds its functions `read`, `blocks` and, unless it is only read, `write`.
     endings : tuple of str
         Of file names, in lower case.
     table : bool
@@ -48,7 +48,7 @@ class Format:
 
     @property
     def blocks(self) -> Callable[[Source, ReadOptions], Iterator[Dataset]]:
-        """A file as blocks of rows in their order, in bounded memory. Those of SVMlight are as wide as their ids."""
+        """The rows of a file part by part, as they come: in order, some parts ahead, not cut at queries."""
         found: Callable[[Source, ReadOptions], Iterator[Dataset]] = self._module().blocks
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -13,7 +13,9 @@ from numpy.typing import DTypeLike, NDArray
 from .._errors import DataError
 from .._typing import FloatArray
 from ..data.dataset import Dataset
-from ._columns import Columns, dataset, warn_of_no_queries
+from ._columns import Columns, warn_of_no_queries
+from ._lists import spread, width_of
+from ._tables import OneTable, whole
 
 
 def from_frame(
@@ -32,19 +34,24 @@ def from_frame(
 
     Columns are named by `label`, `query`, `id` and `weight`; "" is none of them, None guesses by name (`GUESSES`) and
     says so in `description`. All other columns, less `drop`, are features, which must be numbers; `features` names
-    them and their order. Null and NaN are missing values: see `read_svmlight` for `missing`.
+    them and their order. A column of lists, all of a length (an embedding, say), stands for as many: ``emb_0``, ...
+    Null and NaN are missing values: see `read_svmlight` for `missing`.
 
     Where no query column is found all rows are one query, which is logged; and a column of whole numbers or texts that
     is constant over runs of rows, as the id of a query is, is refused, until `query` says what it is ("": a feature).
     """
     columns = Columns(label, query, id, weight, features, drop)
-    return warn_of_no_queries(dataset(FrameTable(frame), columns, missing, dtype))
+    table = FrameTable(frame)
+    return warn_of_no_queries(whole(OneTable(table, table.lists), columns, missing, dtype))
 
 
 class FrameTable:
-    """The columns of a dataframe."""
+    """The columns of a dataframe. One of lists, all of a length, stands for as many columns: ``emb_0``, ``emb_1``, ...
 
-    def __init__(self, frame: Any) -> None:
+    `widths` tells their lengths where the frame is a part of a larger one.
+    """
+
+    def __init__(self, frame: Any, widths: Mapping[str, int] | None = None) -> None:
         try:
             self._frame = nw.from_native(frame, eager_only=True)
         except DuplicateError as error:
@@ -53,11 +60,20 @@ class FrameTable:
         except TypeError:
             kind = type(frame).__name__
             raise DataError(f"{kind} is not a dataframe: give one of pandas, polars or pyarrow.") from None
-        self.names = [str(name) for name in self._frame.columns]
-        self.n_rows = len(self._frame)
+        names, self.n_rows = [str(name) for name in self._frame.columns], len(self._frame)
+        known = {name: width_of(self._frame[name]) for name in names} if widths is None else widths
+        self.lists = {name: [f"{name}_{j}" for j in range(width)] for name, width in known.items() if width}
+        self.names = [part for name in names for part in self.lists.get(name, [name])]
+        self._place = {part: (name, j) for name, parts in self.lists.items() for j, part in enumerate(parts)}
+        self._spread: dict[str, FloatArray] = {}
 
     def numbers(self, name: str) -> FloatArray:
         """A column of numbers, NaN where one is missing."""
+        if name in self._place:
+            column, j = self._place[name]
+            if column not in self._spread:
+                self._spread[column] = spread(self._frame[column], len(self.lists[column]))
+            return self._spread[column][:, j]
         series = self._frame[name]
         if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
             raise DataError(f"Column {name!r} holds {series.dtype}, not numbers: drop={[name]!r}, or encode it first.")

@@ -42,6 +42,11 @@ def uncounted_summing(function: F) -> F:
     return _uncounted(function, fastmath={"reassoc", "contract"})
 
 
+def inner(function: F) -> F:
+    """The same for a helper that only kernels call: without what Python would need to call it, it compiles sooner."""
+    return _uncounted(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def _uncounted(function: F, **options: Any) -> F:
     try:
         return _compile(function, _nrt=False, **options)

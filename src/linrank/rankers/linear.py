@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
 from ..data.collections import any_collection
+from ..engines import Torch
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
 from .cluster import fit_on_cluster
@@ -64,10 +65,10 @@ class LinearRanker(LinearPredictor):
     missing : {"error", "zero", "mean"}, default="error"
         What to do with NaN in X, when fitting and when predicting: refuse it, or put zero or the mean of the column's
         other values (of the rows fitted to) in its place.
-    device : {"cuda", "cuda:1", ..., "torch:cpu"}, list of them or None, default=None
+    device : {"cuda", "cuda:1", ..., "torch:cpu"}, `linrank.engines.Torch`, list of them or None, default=None
         Where to train: on a torch device (``pip install "linrank[torch]"``), or on several, each with a share of the
-        queries. None: where X lies, which is this process but for a tensor on a device. It plays no part in `predict`
-        and is not saved. docs/gpu.md says when it pays.
+        queries; `Torch("cuda", scores="float32")` compares scores in float32. None: where X lies, which is this process
+        but for a tensor on a device. It plays no part in `predict` and is not saved. docs/gpu.md says when it pays.
 
     Attributes
     ----------
@@ -124,7 +125,7 @@ class LinearRanker(LinearPredictor):
         n_jobs: int | None = None,
         verbose: int = 0,
         missing: str = "error",
-        device: str | Sequence[str] | None = None,
+        device: str | Torch | Sequence[str | Torch] | None = None,
     ) -> None:
         self.loss = loss
         self.alpha = alpha

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from .._errors import DataError
 from ..data.dataset import Dataset
+from ..data.device import with_shape
 
 
 class _Named(BaseEstimator):
@@ -22,14 +23,14 @@ def feature_names(X: Any) -> dict[str, Any]:
         names = {} if X.feature_names is None else {"feature_names_in_": np.array(X.feature_names, dtype=object)}
         return {"n_features_in_": X.n_features, **names}
     named = _Named()
-    validate_data(named, X, skip_check_array=True)
+    validate_data(named, with_shape(X), skip_check_array=True)
     return dict(vars(named))
 
 
 def take_names(ranker: Any, X: Any) -> None:
     """Give a ranker the number and names of the features it was fitted to."""
     if not isinstance(X, Dataset):
-        validate_data(ranker, X, skip_check_array=True)
+        validate_data(ranker, with_shape(X), skip_check_array=True)
         return
     ranker.__dict__.pop("feature_names_in_", None)
     ranker.__dict__.update(feature_names(X))
@@ -38,7 +39,7 @@ def take_names(ranker: Any, X: Any) -> None:
 def check_names(ranker: Any, X: Any) -> None:
     """Refuse features other than those fitted to, as scikit-learn does; those of a Dataset by their names."""
     if not isinstance(X, Dataset):
-        validate_data(ranker, X, reset=False, skip_check_array=True)
+        validate_data(ranker, with_shape(X), reset=False, skip_check_array=True)
         return
     known, names = getattr(ranker, "feature_names_in_", None), X.feature_names
     if known is None or names is None or list(known) == names:

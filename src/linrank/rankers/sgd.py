@@ -214,7 +214,7 @@ class SGDRanker(LinearPredictor):
             start = getattr(self, "coef_", None)  # set by hand, or loaded
         keeper = None if checkpoint is None else Keeper(Path(checkpoint), self._described(), resume)
         fitted = fit_rows(settings, rows, make_seed(self.random_state), own, start, int(self.verbose), keeper)
-        take_names(self, X)  # and their number, once nothing can fail any more
+        take_names(self, X)  # and their number: nothing fails later
         self._keep(fitted.stream(fill if self.missing == "mean" else None), fitted)
         self._remember(rows)
         if keeper is not None:

@@ -18,6 +18,7 @@ from ..data.ranking_data import RankingData
 from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
 from ..engines import Engine, Facts, open_engine
 from ..engines.open import check_device
+from ..engines.place import check_tolerance
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..penalties import Ridge
@@ -131,8 +132,8 @@ class Training:
             raise ParameterError(f"warm_start={self.warm_start!r} must be True or False.")
         if not isinstance(self.verbose, (bool, int, np.integer)):
             raise ParameterError(f"verbose={self.verbose!r} must be a whole number, 0 for silence.")
-        check_device(self.device)
         check_own("solver", self.solver, ("auto", *SOLVERS), ("minimise",))
+        self._check_device()
         if not self.loss.smooth and self._needs_smooth():
             fits = "'auto', 'newton' or 'bundle'" if self.loss.smoothed(1.0) is not None else "'auto' or 'bundle'"
             raise ParameterError(
@@ -142,6 +143,15 @@ class Training:
 
         if not self.loss.smooth and getattr(self.solver, "gradient_tol", None) is not None:
             raise ParameterError(f"gradient_tol needs a smooth loss, {self.loss.name!r} is not: leave it out.")
+
+    def _check_device(self) -> None:
+        """Refuse devices that are not there, and tolerances that their scores cannot certify."""
+        check_device(self.device)
+        by_gradient = getattr(self.solver, "gradient_tol", None)
+        if by_gradient is not None:
+            check_tolerance(self.device, "gradient_tol", by_gradient)
+        else:
+            check_tolerance(self.device, "tol", getattr(self.solver, "tol", self.tol))
 
     def _needs_smooth(self) -> bool:
         """Whether the solver asked for cannot cope with a loss that is not smooth."""

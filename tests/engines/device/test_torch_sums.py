@@ -47,12 +47,13 @@ def scores(kind, rng, n, qid):
 
 
 @pytest.mark.parametrize("kind", ["plain", "ties", "margin", "offset", "apart"])
-@pytest.mark.parametrize("levels", [2, 3, 16, 17, None])
+@pytest.mark.parametrize("levels", [1, 2, 3, 16, 17, None])
 @pytest.mark.parametrize("preferences", ["full", "chain", "graph"])
 def test_counts_are_those_of_the_cpu(kind, levels, preferences):
     if preferences == "graph" and levels is None:
         preferences = "chain"
-    wanted = [(0, 1), (1, 0, 2.0), (0, 2)] if preferences == "graph" else preferences
+    graph = [(0, 1), (1, 0, 2.0), (0, 2)] if levels != 1 else [(0, 1)]
+    wanted = graph if preferences == "graph" else preferences
     for seed in range(14):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(4, 120))
@@ -93,6 +94,21 @@ def test_the_threshold_is_the_largest_score_that_is_not_active():
             assert bool((s - t >= margin).all())
             above = torch.nextafter(t, torch.full_like(t, torch.inf))
             assert not bool((s - above >= margin).any())
+
+
+@pytest.mark.parametrize("loss", ["logistic", "logistic_erfc"])
+def test_scores_wider_than_they_were_said_to_be_give_no_number(loss):
+    X, y, qid = make_ranking(300, 2, 3, 4)
+    data = RankingData(X, y, qid)
+    how, layout = on_device(LOSSES[loss]), layout_of(data)
+    s = torch.from_numpy(10 * (X @ np.ones(2))[data.preferences.row])
+    width = float(s.max() - s.min())
+    values = []
+    for said in (torch.inf, width, 0.1 * width):
+        point = how.at(layout, s, said)
+        values.append(point.sums(totals(point.columns()).tolist(), 1.0).value)
+    assert abs(values[1] - values[0]) <= 1e-13 * values[0]
+    assert np.isnan(values[2])
 
 
 def test_running_sums_wrap_and_their_differences_do_not():

@@ -36,11 +36,19 @@ def run(*args, interpreted=True):
 def test_the_engine_keeps_its_contract_through_the_kernels():
     names = ["one pair", "queries of one row", "queries without pairs", "row weights", "pairs at the margin"]
     names += ["real utilities", "an offset of a million", "stored as float32 C"]
-    done = run("interpret", *names)
+    done = run("interpret", "float64", *names)
     assert done.returncode == 0, done.stderr
     evaluated, multiplied = map(int, done.stdout.split())
     assert evaluated >= 40 * len(names)
     assert multiplied >= 40 * len(names)
+
+
+def test_the_same_at_scores_in_float32():
+    done = run("interpret", "float32", "queries of one row", "row weights")
+    assert done.returncode == 0, done.stderr
+    evaluated, multiplied = map(int, done.stdout.split())
+    assert evaluated >= 80
+    assert multiplied >= 80
 
 
 def test_the_kernels_without_a_change():

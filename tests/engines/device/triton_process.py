@@ -1,6 +1,6 @@
 """What tests of Triton's kernels run, each in a process of its own: an interpreted kernel cannot be compiled.
 
-interpret NAME ...      check_engine on these cases, through the engine, by the interpreter; prints the launches
+interpret SCORES NAME ...      check_engine on these cases, through the engine, by the interpreter; prints the launches
 mutant OLD NEW          with one text of the kernels replaced, values and gradients against those of the local engine
 compile ARCH TYPE       all kernels for an architecture, "fp64" or "fp32"; prints the size of each
 """
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from linrank import RankingData
-from linrank.engines import LocalEngine
+from linrank.engines import LocalEngine, Torch
 from linrank.engines.torch import pairs
 from linrank.engines.torch.engine import TorchEngine
 from linrank.losses import LOSSES, HuberHinge
@@ -22,12 +22,12 @@ from linrank.losses import LOSSES, HuberHinge
 TRIED = [LOSSES["hinge"], LOSSES["squared_hinge"], HuberHinge(0.5), LOSSES["logistic"]]
 
 
-def interpret(*names):
-    cases = list(names) if names else ["one pair"]
+def interpret(scores, *names):
     from linrank.testing import engines
 
-    for name in cases:
-        engines._check_case(lambda data: TorchEngine(data, "torch:cpu"), engines.CASES[name]())
+    place = Torch("torch:cpu", scores=scores)
+    for name in names:
+        engines._check_case(lambda data: TorchEngine(data, place), engines.CASES[name](), scores == "float32")
     print(pairs.launches["evaluate"], pairs.launches["multiply"])
 
 

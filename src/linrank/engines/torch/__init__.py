@@ -8,5 +8,8 @@ Nothing here is imported before a device is asked for: `linrank.engines.open` do
     matrix    X, dense or CSR with its transpose
     hinge, squared_hinge, huber_hinge, logistic, logistic_erfc, wrong_pairs    one loss each; `losses` lists them
     hessian   exact Hessians by batches of rankings
-    engine    the contract
+    pairs     the same pair by pair, in Triton (`triton_kernels`)
+    evaluation, engine    the contract
+    device    which device is meant, and whether it has room
+    cost      what a query costs: torch is not imported for it
 """

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 import torch
 
 from ..._errors import DataError, ParameterError
 from ...data.ranking_data import RankingData
-from .layout import MEMBER_BYTES
+from .hessian import LONGEST, MAX_HESSIAN
+from .matrix import BLOCK_ENTRIES
+from .point import DeviceLoss
+from .sums import FEW_LEVELS
+
+#: Bytes, as `tests/engines/device/test_torch_memory.py` counts them: of a member in the layout, of an entry of a CSR
+#: beyond its two copies, of a member in a fit by sorting, and of it for each level, or for each bit of many levels.
+LAYOUT_BYTES, ENTRY_BYTES, STEP_BYTES, LEVEL_BYTES, BIT_BYTES = 96, 56, 900, 30, 100
+#: Copies of a block in float64 that exist at once.
+COPIES = 9
 
 
 def find_device(name: str) -> Any:
@@ -39,14 +49,30 @@ def find_device(name: str) -> Any:
     return device
 
 
-def bytes_needed(data: RankingData) -> int:
-    """Of X, where it does not lie there already, of rankings, and of an evaluation at its peak."""
-    X = data.X
-    if sp.issparse(X):  # twice, and an entry's product in float64
-        entries = 2 * (X.data.nbytes + X.indices.nbytes) + 16 * X.data.size
+def bytes_of_data(data: RankingData, device: Any) -> int:
+    """Of X, where it does not lie there already, of rankings, and of what is worked out block by block."""
+    X, p = data.X, data.preferences
+    if sp.issparse(X):  # twice; and, of each entry, some numbers and where it stands
+        features = 2 * (X.data.nbytes + X.indices.nbytes) + ENTRY_BYTES * X.data.size
     else:
-        entries = 0 if torch.is_tensor(X) and X.device.type != "cpu" else X.shape[0] * X.shape[1] * X.itemsize
-    return int(entries + MEMBER_BYTES * data.preferences.n_members)
+        there = torch.is_tensor(X) and X.device == device
+        features = (0 if there else X.shape[0] * X.shape[1] * X.itemsize) + COPIES * 8 * _block_entries(data)
+    return int(features + LAYOUT_BYTES * p.n_members)
+
+
+def bytes_of_loss(data: RankingData, how: DeviceLoss[Any]) -> int:
+    """Of a loss while a solver searches a line: three evaluations are kept, and a fourth is made."""
+    p = data.preferences
+    levels = int(np.diff(p.ranking_levels).max(initial=1))
+    tables = LEVEL_BYTES * levels if levels <= FEW_LEVELS else BIT_BYTES * levels.bit_length()
+    return int((how.member_bytes or STEP_BYTES + tables) * p.n_members)
+
+
+def _block_entries(data: RankingData) -> int:
+    """Most entries of X, or of a Hessian's batch, that are worked on at a time."""
+    p, d = data.preferences, data.n_features
+    batch = p.n_members * max(d, min(p.longest, LONGEST)) if d <= MAX_HESSIAN else 0
+    return min(max(data.n_rows * d, batch), BLOCK_ENTRIES)
 
 
 def free_bytes(device: Any) -> int | None:
@@ -54,11 +80,11 @@ def free_bytes(device: Any) -> int | None:
     return None if device.type == "cpu" else int(torch.cuda.mem_get_info(device)[0])
 
 
-def check_memory(data: RankingData, device: Any) -> None:
-    """Refuse data that will not fit, before any work begins."""
-    free, needed = free_bytes(device), bytes_needed(data)
+def check_memory(needed: int, device: Any) -> None:
+    """Refuse what will not fit, before work begins."""
+    free = free_bytes(device)
     if free is not None and needed > free:
         raise DataError(
-            f"The data needs about {needed / 1e9:.2f} GB on the device, where {free / 1e9:.2f} GB are free: give "
+            f"A fit needs about {needed / 1e9:.2f} GB on the device, where {free / 1e9:.2f} GB are free: give "
             "float32 features, several devices, or a part of the data."
         )

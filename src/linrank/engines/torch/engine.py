@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from types import TracebackType
 from typing import Any
 
@@ -10,32 +10,28 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from ..._errors import DataError, LinrankError, ParameterError
+from ..._errors import DataError, LinrankError
 from ..._once import cached_property
 from ..._threads import give_up_if_stopped, one_blas_thread
 from ..._typing import FloatArray
 from ..._work import Work
 from ...data.parts import draw
 from ...data.ranking_data import RankingData
-from ...losses import Loss, Sums
+from ...losses import Hinge, Loss, Sums
 from .._facts import Columns, Facts, without_rounding
 from ..local import LocalEngine
-from . import hessian, pairs
-from .device import check_memory, find_device
+from ..place import Torch
+from . import hessian
+from .device import bytes_of_data, bytes_of_loss, check_memory, find_device
+from .evaluation import TorchEvaluation, TorchScores
 from .layout import Layout
 from .losses import on_device as loss_on_device
 from .matrix import DeviceMatrix
 from .matrix import on_device as matrix_on_device
-from .ops import Tensor, totals
-from .pairs import PairPoint
+from .ops import Tensor
 
-
-@dataclass(frozen=True)
-class TorchScores:
-    """A score for each member, on the device of the engine that made it."""
-
-    values: Tensor
-    layout: Layout
+#: What scores may be farther apart than w and the columns' ranges say: by rounding to float32, and of many steps.
+ROUNDED, DRIFT = 1e-6, 1e-9
 
 
 class TorchEngine:
@@ -45,23 +41,28 @@ class TorchEngine:
     ----------
     data : RankingData
         X may be a tensor that lies on the device.
-    device : str
-        "cuda", "cuda:1", ..., or "torch:cpu".
+    device : Torch or str
+        `Torch("cuda", scores="float32")`, or the name of a device: "cuda", "cuda:1", ..., "torch:cpu".
 
     One transfer an evaluation, with or without its gradient, one a Hessian product and one a Hessian; the logistic
-    losses read one number more an evaluation. What is said of X and of rankings lies on the device while the engine is
-    entered.
+    losses ask once for the ranges of the columns. What is said of X and of rankings lies on the device while the engine
+    is entered.
+
+    Scores in float32 are those in float64 less that of their ranking's first member, rounded when a loss is evaluated.
+    Products with X, sums, gradients and curvatures are float64 in either case. What rounding does to the value is told
+    as `Sums.error`, twice: once for the value, and once for the bound that its gradient gives.
     """
 
-    def __init__(self, data: RankingData, device: str = "cuda") -> None:
-        self.data, self.device = data, find_device(device)
+    def __init__(self, data: RankingData, device: Torch | str = "cuda") -> None:
+        place = Torch(device) if isinstance(device, str) else device
+        self.data, self.device, self.single = data, find_device(place.device), place.scores == "float32"
         self._layout: Layout | None = None
         self._matrix: DeviceMatrix | None = None
 
     def __enter__(self) -> TorchEngine:
         try:
             one_blas_thread.enter(self)  # samples work here
-            check_memory(self.data, self.device)
+            self._check_memory(Hinge())
             self._layout = Layout(self.data.preferences, self.data.n_rows, self.device)
             self._matrix = matrix_on_device(self.data.X, self.device)
         except BaseException:
@@ -74,6 +75,11 @@ class TorchEngine:
     ) -> None:
         self._layout = self._matrix = None
         one_blas_thread.leave(self)
+
+    def _check_memory(self, loss: Loss) -> None:
+        """Refuse to begin where a fit will not fit."""
+        data = 0 if self._matrix is not None else bytes_of_data(self.data, self.device)
+        check_memory(data + bytes_of_loss(self.data, loss_on_device(loss)), self.device)
 
     @property
     def layout(self) -> Layout:
@@ -115,11 +121,12 @@ class TorchEngine:
 
     def scores(self, w: FloatArray) -> TorchScores:
         """X w."""
-        return TorchScores(self.layout.members(self.matrix.dot(self.up(w))), self.layout)
+        values = self.layout.members(self.matrix.dot(self.up(w)))
+        return TorchScores(values, np.array(w, dtype=np.float64), self.layout)
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal: known without adding up."""
-        loss_on_device(loss)
+        self._check_memory(loss)
         return loss.at_zero(self.data.preferences, Work())
 
     def evaluate(
@@ -130,6 +137,27 @@ class TorchEngine:
             if not isinstance(handle, TorchScores) or handle.layout is not self.layout:
                 raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
         return TorchEvaluation(self, loss, s, d, t, gradient)
+
+    @cached_property
+    def _extent(self) -> tuple[FloatArray, FloatArray, float]:
+        """Of each column how far its values are apart, and the largest of them; of rows the largest norm, by those."""
+        ranges = self.matrix.ranges()
+        square = self.matrix.largest_square(torch.where(ranges[1] > 0, ranges[1], 1.0))
+        found: FloatArray = torch.cat([ranges.view(-1), square[None]]).cpu().numpy()
+        apart, largest = found[:-1].reshape(2, -1)
+        return apart, largest, math.sqrt(float(found[-1]))
+
+    def width(self, s: TorchScores) -> float:
+        """How far apart two scores may be: by the columns' ranges, or by Cauchy's inequality for two rows."""
+        apart, largest, norm = self._extent
+        sizes = np.abs(s.w) * largest
+        width = min(float(apart @ np.abs(s.w)), 2.0 * norm * float(np.linalg.norm(sizes)))
+        return (1.0 + ROUNDED) * width + DRIFT * float(sizes.sum())
+
+    def rounded(self, s: TorchScores) -> Tensor:
+        """The scores at which losses are evaluated: only differences within a ranking count."""
+        values = s.values
+        return (values - values[self.layout.start]).to(torch.float32) if self.single else values
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """Some whole queries."""
@@ -148,6 +176,10 @@ class TorchEngine:
 
     def columns(self) -> Columns:
         """What is known of each column, rows counting by their weight."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> Columns:
         n_rows, v = self.data.n_rows, self.data.sample_weight
         weight = float(n_rows) if v is None else float(v.sum())
         if v is None or not weight > 0:  # explicit pairs may stand on rows without weight
@@ -177,80 +209,3 @@ class TorchEngine:
                 f"There is a scale of shape {np.shape(scale)} for {self.data.n_features} features: give one each."
             )
         return np.asarray(scale, dtype=np.float64)
-
-
-class TorchEvaluation:
-    """A loss at given scores on a device."""
-
-    def __init__(
-        self, engine: TorchEngine, loss: Loss, s: TorchScores, d: TorchScores | None, t: float, gradient: bool
-    ) -> None:
-        self.engine, self.loss, self.how = engine, loss, loss_on_device(loss)
-        self.scores = s if d is None else TorchScores(s.values + t * d.values, s.layout)
-        self._gradient: FloatArray | None = None
-        weight = engine.data.preferences.total
-        if engine.layout.n_members == 0:
-            self.point, self.sums, self._gradient = None, Sums(), np.zeros(engine.facts.features)
-            return
-        here = self.scores.values
-        by_pairs = pairs.fits(loss, engine.layout)
-        self.point = point = PairPoint(loss, engine.layout, here) if by_pairs else self.how.at(engine.layout, here)
-        size = point.gradient.abs() * here.abs()
-        slope = torch.zeros_like(here) if d is None else point.gradient * d.values
-        found = totals([*point.columns(), slope, size])
-        found = torch.cat([found, 0.0 * here.abs().max()[None]])  # NaN where a score is not finite
-        if gradient:
-            found = torch.cat([found, engine.transpose_dot(point.gradient)])
-        numbers = found.cpu().numpy()
-        if gradient:
-            numbers, self._gradient = numbers[: -engine.facts.features], numbers[-engine.facts.features :]
-        *own, along, large, nothing = numbers.tolist()
-        sums = point.sums(own, weight)
-        self.sums = sums._replace(value=sums.value + nothing, slope=along, size=large)
-
-    def gradient(self, scale: FloatArray | None = None) -> FloatArray:
-        """X^T g; a transfer where it did not come along."""
-        if self._gradient is None:
-            assert self.point is not None
-            self._gradient = self.engine.transpose_dot(self.point.gradient).cpu().numpy()
-        return self.engine.down(self._gradient, scale)
-
-    def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
-        """X^T L X v: one transfer."""
-        engine = self.engine
-        x = engine.matrix.dot(engine.up(v if scale is None else v / engine.checked(scale)))
-        if self._smooth() is None:
-            return np.zeros(engine.facts.features)
-        return engine.down(engine.transpose_dot(self._smooth().product(engine.layout.members(x))).cpu().numpy(), scale)
-
-    def hessian(self, scale: FloatArray | None = None) -> FloatArray:
-        """X^T L X with the columns of X divided by `scale`: one transfer."""
-        engine, point = self.engine, self._smooth()
-        unit = engine.up(np.ones(engine.facts.features) if scale is None else scale)
-        if point is None:
-            return np.zeros((engine.facts.features, engine.facts.features))
-        if engine.layout.longest > hessian.LONGEST:
-            H = hessian.by_columns(engine.matrix, engine.layout, point.product, unit)
-        else:
-            place = engine.matrix, engine.layout, engine.data.preferences
-            H = hessian.by_batches(*place, self.scores.values, self.how.second, unit)
-        answer: FloatArray = H.cpu().numpy()
-        return answer
-
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        if units != "queries":
-            raise ParameterError(f"units={units!r} is not known: use 'queries'.")
-        engine = self.engine
-        if self.point is None:
-            return np.zeros((engine.facts.features, engine.facts.features))
-        g, data = engine.layout.rows(self.point.gradient), engine.data
-        answer: FloatArray = (
-            hessian.sum_of_squares(engine.matrix, g, data.query, data.n_queries, engine.layout).cpu().numpy()
-        )
-        return answer
-
-    def _smooth(self) -> Any:
-        if not self.loss.smooth:
-            raise ParameterError(f"The loss {self.loss.name!r} is not smooth and has no Hessian: use solver='bundle'.")
-        return self.point

@@ -9,7 +9,10 @@ is analytic, so between two cells delta apart it is a polynomial in both places,
 to rounding. So cells are summed into TERMS moments, moments of the cells within reach are turned by fixed matrices, and
 places evaluate what has come to their cell. Beyond the reach psi is |z|/2 to rounding: whole-number sums of weights and
 scores. The launches depend neither on rankings nor on their lengths. (The CPU's recurrence over exponentials goes from
-row to row.) The number of cells that hold any row is read back: one number an evaluation.
+row to row.)
+
+How many cells hold a place is not read back. A segment has at most as many as places, and as many as lie within the
+width of its scores, which a host bounds by w and the columns' ranges: so many are laid out, the last ones empty.
 """
 
 from __future__ import annotations
@@ -24,13 +27,15 @@ import torch
 
 from ..._typing import FloatArray
 from ...losses import Loss, Sums
-from .layout import Layout
+from .layout import Layout, Segments
 from .ops import Tensor, permuted, prefix, segment_sums
-from .point import DeviceLoss, DevicePoint
+from .point import SmoothDeviceLoss, SmoothPoint
 from .windows import Sorted
 
 CELL, TERMS = 2.0, 24
 EPS = 2.0**-52
+#: Key of a cell that holds no place: beyond those of all others.
+EMPTY = 1 << 62
 
 
 class Kernel:
@@ -39,6 +44,7 @@ class Kernel:
     def __init__(self, value: Any, slope: Any, second: Any, reach: float) -> None:
         self.value, self.slope, self.second = value, slope, second
         self.cells = int(np.ceil(reach / CELL))
+        self.at_zero, self.curved_at_zero = (float(f(np.zeros(1))[0]) for f in (value, second))
 
     @lru_cache  # noqa: B019  kernels are constants
     def tables(self, device: str) -> tuple[Tensor, Tensor]:
@@ -62,37 +68,35 @@ def _tables(f: Any, cells: int) -> FloatArray:
 
 
 class Cells:
-    """Places by segment and score, cut into the cells of a grid; only those that hold a place."""
+    """Places by segment and score, cut into the cells of a grid: those that hold a place, and some empty ones."""
 
-    def __init__(self, segment: Tensor, centred: Tensor, reach: int) -> None:
-        self.segment, self.centred, self.reach = segment, centred, reach
+    def __init__(self, segment: Tensor, centred: Tensor, reach: int, n_cells: int) -> None:
+        self.centred, self.reach = centred, reach
         grid = torch.floor(centred / CELL)
         self.x = (2.0 / CELL * (centred - (grid + 0.5) * CELL)).clamp(-1.0, 1.0)
         other = torch.ones_like(segment, dtype=torch.bool)
         other[1:] = segment[1:] != segment[:-1]
         step = torch.full_like(centred, reach + 1.0)  # from one segment to the next: out of reach
         step[1:] = torch.where(other[1:], step[1:], (grid[1:] - grid[:-1]).clamp(max=reach + 1.0))
-        self._key = torch.cumsum(step.to(torch.int64), 0)
-        self.cell = torch.cumsum((step > 0).to(torch.int64), 0) - 1
-        self.last = self.cell[-1]
+        cell = torch.cumsum((step > 0).to(torch.int64), 0) - 1
+        self.cell, self.beyond = cell.clamp(max=n_cells - 1), (cell >= n_cells).to(torch.float64)
+        self._lay_out(torch.cumsum(step.to(torch.int64), 0), n_cells)
+        self.polynomials = _polynomials(self.x)
 
-    def count(self, n_cells: int) -> None:
-        """Lay them out, once their number is known."""
+    def _lay_out(self, keys: Tensor, n_cells: int) -> None:
+        """Where each cell begins, and which ones are within its reach."""
         device, n = self.cell.device, self.cell.shape[0]
         self.first = torch.searchsorted(self.cell, torch.arange(n_cells + 1, device=device))
-        key = self._key[self.first[:-1]]
+        begin = self.first[:-1]
+        key = torch.where(begin < n, keys[begin.clamp(max=n - 1)], EMPTY)
         away = torch.arange(-self.reach, self.reach + 1, device=device)[:, None]
-        partner = torch.searchsorted(key, (key + away).contiguous())
-        there = torch.nn.functional.pad(key, (0, 1), value=-1)[partner] == key + away
+        wanted = key + away
+        partner = torch.searchsorted(key, wanted, out_int32=True)
+        there = torch.nn.functional.pad(key, (0, 1), value=-1)[partner] == wanted
         self.partner = torch.where(there, partner, n_cells)  # n_cells: a cell of zeros
         # Beyond the reach: places before the first cell within it, and from the end of the last one on.
         self.far_left = self.first[partner[0]][self.cell]
-        self.far_right = self.first[torch.searchsorted(key, key + self.reach, right=True)][self.cell]
-        polynomials = torch.empty(TERMS, n, dtype=torch.float64, device=device)
-        polynomials[0], polynomials[1] = 1.0, self.x
-        for k in range(2, TERMS):
-            torch.mul(self.x, polynomials[k - 1], out=polynomials[k]).mul_(2.0).sub_(polynomials[k - 2])
-        self.polynomials = polynomials.t().contiguous()
+        self.far_right = self.first[torch.searchsorted(key, wanted[-1], right=True)][self.cell]
 
     def near(self, q: Tensor, tables: Tensor) -> Tensor:
         """Sums of q_j f(s_i - s_j) over the places within reach of each, one column for each f of the tables."""
@@ -105,25 +109,40 @@ class Cells:
         return (series * self.polynomials[:, None]).sum(2)
 
 
+def _polynomials(x: Tensor) -> Tensor:
+    """Chebyshev's of each place, by their recurrence."""
+    found = torch.empty(TERMS, x.shape[0], dtype=torch.float64, device=x.device)
+    found[0], found[1] = 1.0, x
+    for k in range(2, TERMS):
+        torch.mul(x, found[k - 1], out=found[k]).mul_(2.0).sub_(found[k - 2])
+    return found.t().contiguous()
+
+
 class EvenSums:
     """Sums over the partners of one kind, those of all the ranking or of the own level, in an order of their own."""
 
-    def __init__(self, places: Sorted, by_level: bool, kernel: Kernel) -> None:
+    def __init__(self, places: Sorted, segments: Segments, kernel: Kernel, width: float) -> None:
         layout, self.places, self.kernel, self.again = places.layout, places, kernel, None
-        segment, centred, self.v = layout.ranking, places.centred, places.weighted(torch.ones_like(places.centred))
-        self.first, self.end = layout.start, layout.end
-        if by_level:
-            _, order = torch.sort(layout.segment * (layout.n_members + 1) + places.rank)
-            self.again = permuted(torch.arange(layout.n_members, device=layout.device), places.order)[order]
-            segment, centred, self.v = layout.segment, centred[self.again], self.v[self.again]
-            self.first, self.end = layout.level_ptr[segment], layout.level_ptr[segment + 1]
-        self.cells = Cells(segment, centred, kernel.cells)
+        centred, v = places.centred, places.weighted(torch.ones_like(places.centred))
+        if segments.member is not None:
+            _, order = torch.sort(places.keys(layout.segment)[segments.member])
+            place = permuted(torch.arange(layout.n_members, device=layout.device), places.order)
+            self.again = place[segments.member[order]]
+            centred, v = centred[self.again], v[self.again]
+        self.v, self.first, self.end = v, segments.start, segments.end
+        most = width / CELL + 2.0  # an interval of this width lies in so many cells at most
+        self.cells = Cells(segments.segment, centred, kernel.cells, segments.sizes.at_most(most))
 
     def _here(self, x: Tensor) -> Tensor:
         return x if self.again is None else x[self.again]
 
-    def _back(self, x: Tensor) -> Tensor:
-        return x if self.again is None else permuted(x, self.again)
+    def _back(self, x: Tensor, alone: Tensor | float) -> Tensor:
+        """In the order of the places; those that are not among these have themselves for a partner, and no other."""
+        if self.again is None:
+            return x
+        out = torch.zeros_like(self.places.centred) + alone
+        out[self.again] = x
+        return out
 
     def first_sums(self) -> tuple[Tensor, Tensor]:
         """Sums of v_j psi(s_i - s_j) and of v_j psi'(s_i - s_j), in the order of the places."""
@@ -133,7 +152,12 @@ class EvenSums:
         left, right = (self._far(c.far_left, c.far_right, whole) for whole in ("weights", "moments"))
         (w_left, w_right), (m_left, m_right) = left, right
         value = value + 0.5 * ((w_left * s - m_left) + (m_right - w_right * s))
-        return self._back(value), self._back(slope + 0.5 * (w_left - w_right))
+        own = self.places.weighted(torch.full_like(self.places.centred, self.kernel.at_zero))
+        return self._back(value, own), self._back(slope + 0.5 * (w_left - w_right), 0.0)
+
+    def beyond(self) -> Tensor:
+        """1 for each place that has no cell."""
+        return self._back(self.cells.beyond, 0.0)
 
     def _far(self, left: Tensor, right: Tensor, name: str) -> tuple[Tensor, Tensor]:
         """Sums beyond the reach, on either side."""
@@ -146,33 +170,33 @@ class EvenSums:
     def second_sums(self, q: Tensor) -> Tensor:
         """Sums of q_j psi''(s_i - s_j)."""
         _, tables = self.kernel.tables(str(q.device))
-        return self._back(self.cells.near(self._here(q), tables)[:, 0])
+        return self._back(self.cells.near(self._here(q), tables)[:, 0], self.kernel.curved_at_zero * q)
 
 
-class EvenPoint(DevicePoint):
+class EvenPoint(SmoothPoint):
     """Sum of c phi."""
 
-    def __init__(self, layout: Layout, scores: Tensor, kernel: Kernel) -> None:
+    def __init__(self, layout: Layout, scores: Tensor, kernel: Kernel, width: float) -> None:
         self.layout, self.places = layout, Sorted(layout, scores)
-        self.all, self.within = (EvenSums(self.places, by_level, kernel) for by_level in (False, True))
-        both = [self.all.cells, self.within.cells]
-        for cells, last in zip(both, torch.stack([cells.last for cells in both]).tolist(), strict=True):
-            cells.count(last + 1)
+        self.all = EvenSums(self.places, layout.all_members, kernel, width)
+        self.within = EvenSums(self.places, layout.repeated, kernel, width)
         (psi, slope), (less, less_slope) = self.all.first_sums(), self.within.first_sums()
         balance = layout.balance[self.places.order]
         uv, linear = self.places.weighted(layout.u), self.places.centred * balance
         self._columns = [uv * x for x in (linear + 0.5 * (psi - less), linear.abs() + 0.5 * (psi + less))]
+        self._columns.append(self.all.beyond() + self.within.beyond())
         self.gradient = self.places.to_members(uv * (balance + (slope - less_slope)))
         self._n: Tensor | None = None
 
     def columns(self) -> list[Tensor]:
-        """The value, and the size of all that is added up."""
+        """The value, the size of all that is added up, and how many places have no cell."""
         return self._columns
 
     def sums(self, numbers: list[float], weight: float) -> Sums:
         """Value and errors: sums of n numbers err by about sqrt(n) units of their size."""
         unit = 4.0 * EPS * math.sqrt(self.layout.longest)
-        return Sums(numbers[0], weight, unit * numbers[1], unit * self.layout.square_weight)
+        value = numbers[0] if numbers[2] == 0 else math.nan  # scores farther apart than they were said to be
+        return Sums(value, weight, unit * numbers[1], unit * self.layout.square_weight)
 
     def _second(self, q: Tensor) -> Tensor:
         return self.all.second_sums(q) - self.within.second_sums(q)
@@ -187,16 +211,17 @@ class EvenPoint(DevicePoint):
         return self.places.to_members(self.places.weighted(self.layout.u) * flow)
 
 
-class EvenDeviceLoss(DeviceLoss[Loss]):
+class EvenDeviceLoss(SmoothDeviceLoss[Loss]):
     """A loss by its kernel."""
 
-    reads = 1
+    asks_width = True
+    member_bytes = 4900  # polynomials and coefficients of each place, where each has a cell of its own
 
     @property
     @abstractmethod
     def kernel(self) -> Kernel:
         """Psi and its derivatives."""
 
-    def at(self, layout: Layout, scores: Tensor) -> EvenPoint:
+    def at(self, layout: Layout, scores: Tensor, width: float = math.inf) -> EvenPoint:
         """Value, gradient and curvature."""
-        return EvenPoint(layout, scores, self.kernel)
+        return EvenPoint(layout, scores, self.kernel, width)

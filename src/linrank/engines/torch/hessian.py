@@ -20,7 +20,7 @@ from .ops import Tensor, segment_sums
 
 #: Members of a ranking up to which its pairs are looked at one by one.
 LONGEST = 2048
-#: Entries of W at a time: 32 MB a copy.
+#: Entries of W, and of the rows beside it, at a time: 32 MB a copy.
 BATCH_ENTRIES = 1 << 22
 #: Most features for which a d x d Hessian is built.
 MAX_HESSIAN = 1000
@@ -39,15 +39,16 @@ def cost(preferences: Preferences, n_features: int) -> float:
     return max(1.0, batches / product)
 
 
-def batches(preferences: Preferences) -> Iterator[tuple[int, IntArray]]:
-    """Lengths, and where the rankings of a batch begin: those of like length together, the longest of them counting."""
+def batches(preferences: Preferences, n_features: int) -> Iterator[tuple[int, IntArray]]:
+    """Lengths, and the rankings of a batch: those of like length together, as many as W and x have room for."""
     sizes = np.diff(preferences.ranking_ptr)
     order = np.argsort(sizes, kind="stable")
     at = 0
     while at < order.size:
         # As many as have at most a quarter more members than the first, and fit.
         longest = int(sizes[order[at]] * 1.25) + 1
-        end = min(int(np.searchsorted(sizes[order], longest, side="right")), at + max(1, BATCH_ENTRIES // longest**2))
+        room = max(1, BATCH_ENTRIES // (longest * max(longest, n_features)))
+        end = min(int(np.searchsorted(sizes[order], longest, side="right")), at + room)
         yield int(sizes[order[end - 1]]), order[at:end]
         at = end
 
@@ -59,7 +60,7 @@ def by_batches(
     """X^T L X with the columns of X divided by `unit`."""
     d = matrix.shape[1]
     H = torch.zeros(d, d, dtype=torch.float64, device=layout.device)
-    for length, rankings in batches(preferences):
+    for length, rankings in batches(preferences, d):
         begin, end = (
             layout.put(p[rankings], np.int64) for p in (preferences.ranking_ptr[:-1], preferences.ranking_ptr[1:])
         )

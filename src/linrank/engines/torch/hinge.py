@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...losses import Hinge, Sums
 from .layout import Layout
 from .ops import Tensor
@@ -32,6 +34,6 @@ class HingePoint(DevicePoint):
 class DeviceHinge(DeviceLoss[Hinge]):
     """The hinge."""
 
-    def at(self, layout: Layout, scores: Tensor) -> HingePoint:
+    def at(self, layout: Layout, scores: Tensor, width: float = math.inf) -> HingePoint:
         """Value and a subgradient; a pair at the margin is inactive."""
         return HingePoint(layout, scores, self.loss.margin)

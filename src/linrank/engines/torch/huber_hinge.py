@@ -9,17 +9,19 @@ Sums over the band are those of the outer window less those of the inner one, in
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from ...losses import HingeSums, HuberHinge, Sums
 from .layout import Layout
 from .ops import Tensor
-from .point import DeviceLoss, DevicePoint
+from .point import SmoothDeviceLoss, SmoothPoint
 from .squared_hinge import ROUNDING, Hinges, laplacian
 from .sums import ActiveSums, Partners
 
 
-class HuberPoint(DevicePoint):
+class HuberPoint(SmoothPoint):
     """Sum of c phi."""
 
     def __init__(self, layout: Layout, scores: Tensor, inside: float) -> None:
@@ -57,10 +59,10 @@ class HuberPoint(DevicePoint):
         return laplacian(self.active.sorted, self.band, x, 1.0 / self.mu, partners)
 
 
-class DeviceHuberHinge(DeviceLoss[HuberHinge]):
+class DeviceHuberHinge(SmoothDeviceLoss[HuberHinge]):
     """The Huberised hinge."""
 
-    def at(self, layout: Layout, scores: Tensor) -> HuberPoint:
+    def at(self, layout: Layout, scores: Tensor, width: float = math.inf) -> HuberPoint:
         """Value, gradient and curvature."""
         return HuberPoint(layout, scores, self.loss.steps[1][1])
 

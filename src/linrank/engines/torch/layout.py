@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,9 +12,29 @@ from ..._once import cached_property
 from ...data.rankings import Preferences
 from .ops import BITS, Tensor, power, prefix, segment_sums
 
-#: Bytes of a member at most: about 100 of the layout and 500 of an evaluation by sorting; the logistic losses hold 24
-#: polynomials and 48 coefficients of each, some copies of them at once.
-MEMBER_BYTES = 1800
+
+class SegmentSizes:
+    """How many members each of some segments has."""
+
+    def __init__(self, sizes: NDArray[Any]) -> None:
+        self._sorted = np.sort(sizes)
+        self._running = np.r_[0, np.cumsum(self._sorted)]
+
+    def at_most(self, most: float) -> int:
+        """The members where each segment has at most so many, or its own."""
+        limit = min(float(most), float(self._sorted[-1])) if most == most else float(self._sorted[-1])
+        below = int(np.searchsorted(self._sorted, limit))
+        return int(self._running[below]) + int(limit) * (self._sorted.size - below)
+
+
+class Segments(NamedTuple):
+    """Members by segment, a ranking or a level of one: which they are, and where each one's segment begins and ends."""
+
+    member: Tensor | None  # None: all
+    segment: Tensor
+    start: Tensor
+    end: Tensor
+    sizes: SegmentSizes
 
 
 class Layout:
@@ -39,6 +59,7 @@ class Layout:
         sizes = np.diff(p.ranking_ptr)
         self.n_members, self.n_rankings = p.n_members, p.n_rankings
         self.longest = p.longest
+        self.ranking_sizes, self._level_counts = SegmentSizes(sizes), np.diff(p.level_ptr)
         self.mean_length = float(sizes.astype(np.float64) @ sizes) / max(1, p.n_members)  # of a member's ranking
         self.n_levels = int(np.diff(p.ranking_levels).max(initial=1))
         self.in_order = p.n_members == n_rows and p.in_order
@@ -74,6 +95,32 @@ class Layout:
         higher = running[self.end] - running[self.level_ptr[self.segment + 1]]
         balance = 0.5 * (higher - lower).to(torch.float64)
         return balance if unit is None else balance / unit
+
+    @property
+    def all_members(self) -> Segments:
+        """All of them, by ranking."""
+        return Segments(None, self.ranking, self.start, self.end, self.ranking_sizes)
+
+    @cached_property
+    def repeated(self) -> Segments:
+        """The members whose level has others, by level; where there are none, the first of all."""
+        sizes = self._level_counts
+        chosen = sizes > 1
+        chosen[0] |= not chosen.any()
+        kept = sizes[chosen]
+        ptr = np.r_[0, np.cumsum(kept)]
+        member = np.flatnonzero(np.repeat(chosen, sizes))
+        arrays = (np.repeat(x, kept) for x in (np.arange(kept.size), ptr[:-1], ptr[1:]))
+        segment, start, end = (self.put(x, np.int64) for x in arrays)
+        return Segments(self.put(member, np.int64), segment, start, end, SegmentSizes(kept))
+
+    @cached_property
+    def pair_weight(self) -> Tensor:
+        """Weight of the pairs of each member."""
+        v = torch.ones_like(self.u) if self.v is None else self.v
+        ranking_ptr = self.put(self._ranking_ptr, np.int64)
+        others = segment_sums(v, ranking_ptr)[self.ranking] - segment_sums(v, self.level_ptr)[self.segment]
+        return self.u * v * others
 
     def tiles(self, block: int) -> tuple[Tensor, ...]:
         """Rankings cut into tiles of so many members: where each tile and its ranking begin, and where that ends."""

@@ -39,6 +39,10 @@ class DeviceMatrix(ABC):
         """Of each column sum of share x, root of the sum of share (x - that)^2, and sum of v over x != 0."""
 
     @abstractmethod
+    def ranges(self) -> Tensor:
+        """Of each column how far its values are apart at most, and the largest of them in size: (2, d)."""
+
+    @abstractmethod
     def largest_square(self, unit: Tensor) -> Tensor:
         """Largest squared norm of a row, the columns divided by `unit`."""
 
@@ -86,6 +90,12 @@ class DenseDeviceMatrix(DeviceMatrix):
             squares += share[here] @ ((block - mean) / unit).square()
             nonzero += v[here] @ (block != 0).to(torch.float64)
         return mean, unit * squares.sqrt(), nonzero
+
+    def ranges(self) -> Tensor:
+        """Block by block."""
+        ends = [torch.stack([block.amin(0), block.amax(0)]) for _, block in self._blocks()]
+        low, high = torch.stack(ends).amin(0)[0], torch.stack(ends).amax(0)[1]
+        return torch.stack([high - low, torch.maximum(high.abs(), low.abs())])
 
     def largest_square(self, unit: Tensor) -> Tensor:
         """Block by block."""
@@ -136,6 +146,13 @@ class SparseDeviceMatrix(DeviceMatrix):
         zeros = torch.where(rest > 1e-12, rest, 0.0)  # or the sums' rounding would count as zeros
         squares = squares + zeros * (mean / unit).square()
         return mean, unit * squares.sqrt(), segment_sums(v[row] * (values != 0), ptr)
+
+    def ranges(self) -> Tensor:
+        """By the transpose; 0 is taken for a value of every column."""
+        values, _, ptr = self.by_column
+        ends = (torch.segment_reduce(sign * values, "max", offsets=ptr, initial=0.0) for sign in (1.0, -1.0))
+        high, low = (end.to(torch.float64) for end in ends)
+        return torch.stack([high + low, torch.maximum(high, low)])
 
     def largest_square(self, unit: Tensor) -> Tensor:
         """Row by row."""

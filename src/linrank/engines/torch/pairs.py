@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -11,17 +12,17 @@ import torch
 from ...losses import Hinge, HingeSums, HuberHinge, Logistic, Loss, SquaredHinge, Sums
 from .layout import Layout
 from .ops import Tensor
-from .point import DevicePoint
+from .point import SmoothPoint
 from .sums import FEW_LEVELS
 
 BLOCK = 32
 #: Members of a member's ranking, in the mean, up to which all pairs are looked at, with few levels and with many: where
-#: the estimates of both ways cross on an A100 (`docs/gpu.md`); not measured on a GPU.
+#: the estimates of both ways cross on an A100, with the bytes that ``benchmarks/run.py gpu`` counts; not measured.
 CROSSING: dict[type[Loss], tuple[int, int]] = {
-    Hinge: (900, 3400),
-    SquaredHinge: (900, 3400),
-    HuberHinge: (900, 3400),
-    Logistic: (560, 560),
+    Hinge: (540, 2100),
+    SquaredHinge: (800, 3400),
+    HuberHinge: (1200, 6200),
+    Logistic: (650, 1500),
 }
 EPS = 2.0**-52
 
@@ -46,7 +47,12 @@ def fits(loss: Loss, layout: Layout) -> bool:
     return runs and layout.mean_length <= (few if layout.n_levels <= FEW_LEVELS else many) and kernels() is not None
 
 
-class PairPoint(DevicePoint):
+def on(device: Any) -> AbstractContextManager[Any]:
+    """A context in which Triton launches on a device: on its own it takes the current one, wherever tensors lie."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
+class PairPoint(SmoothPoint):
     """A loss by its pairs: nothing is sorted."""
 
     def __init__(self, loss: Loss, layout: Layout, scores: Tensor) -> None:
@@ -68,7 +74,8 @@ class PairPoint(DevicePoint):
         tiles = self.layout.tiles(BLOCK)
         given = self.scores, self.layout.level, self.v, *tiles, self.margins, *arrays
         kernel = getattr(kernels(), name)
-        kernel[(tiles[0].shape[0],)](*given, KIND=self.kind, BLOCK=BLOCK, num_warps=4, enable_fp_fusion=False)
+        with on(self.layout.device):
+            kernel[(tiles[0].shape[0],)](*given, KIND=self.kind, BLOCK=BLOCK, num_warps=4, enable_fp_fusion=False)
 
     def columns(self) -> list[Tensor]:
         """Value, hinges, slopes."""

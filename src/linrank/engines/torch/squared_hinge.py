@@ -10,6 +10,7 @@ pairs H = sum of v h+, and that of h^2 is m H + sum of v s (h+ - h-).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -17,7 +18,7 @@ import torch
 from ...losses import HingeSums, SquaredHinge, Sums
 from .layout import Layout
 from .ops import Tensor
-from .point import DeviceLoss, DevicePoint
+from .point import SmoothDeviceLoss, SmoothPoint
 from .sums import ActiveSums, Partners
 from .windows import Sorted, Whole
 
@@ -39,7 +40,7 @@ class Hinges:
         self.size = c * (m + s.abs())  # of the terms that may cancel in the first
 
 
-class SquaredPoint(DevicePoint):
+class SquaredPoint(SmoothPoint):
     """Sum of c h^2."""
 
     def __init__(self, layout: Layout, scores: Tensor) -> None:
@@ -80,13 +81,17 @@ def laplacian(
     return places.to_members(height * places.weighted(layout.u) * flow)
 
 
-class DeviceSquaredHinge(DeviceLoss[SquaredHinge]):
+class DeviceSquaredHinge(SmoothDeviceLoss[SquaredHinge]):
     """The squared hinge."""
 
-    def at(self, layout: Layout, scores: Tensor) -> SquaredPoint:
+    def at(self, layout: Layout, scores: Tensor, width: float = math.inf) -> SquaredPoint:
         """Value, gradient and curvature."""
         return SquaredPoint(layout, scores)
 
     def second(self, z: Tensor) -> Tensor:
         """2 below 1."""
         return 2.0 * (z < 1.0).to(torch.float64)
+
+    def moved(self, value: float, first: float, second: float) -> float:
+        """The root of the sum of c h^2 is a norm of the h, which move by r_i + r_j at most: Minkowski."""
+        return (2.0 * math.sqrt(max(value, 0.0)) + math.sqrt(second)) * math.sqrt(second)

@@ -4,7 +4,8 @@ A pair (i over j) is active where s_i - s_j < m: one subtraction, in the scores'
 least loser that is still active for a winner i is found from the largest x for which s_i - x >= m, rounded; the
 winners that are active for a loser are those whose range has begun: read off the same ranges.
 
-Two sorts, whatever the number of rankings: all scores, mixed, then whole numbers of ranking and rank.
+Whatever the number of rankings, scores in float64 take two sorts: all of them, mixed, then whole numbers of ranking and
+rank. Scores in float32 take one: their bits, in the order of their values, are such a number.
 """
 
 from __future__ import annotations
@@ -33,6 +34,39 @@ def threshold(s: Tensor, m: float) -> Tensor:
     return torch.where(s - above >= m, above, torch.where(s - t >= m, t, below))
 
 
+class Ranks:
+    """Scores in float64 as whole numbers: their ranks among all."""
+
+    def __init__(self, scores: Tensor) -> None:
+        self.count = scores.shape[0] + 1
+        self._all, which = torch.sort(scores)
+        self.of = permuted(torch.arange(scores.shape[0], device=scores.device), which)
+
+    def above(self, t: Tensor) -> Tensor:
+        """The least number of a score above t."""
+        return torch.searchsorted(self._all, t, right=True)
+
+
+class Bits:
+    """Scores in float32 as whole numbers: their bits, turned so that they are in the order of the values."""
+
+    count = 1 << 32
+
+    def __init__(self, scores: Tensor) -> None:
+        self.of = self._number(scores)
+
+    @staticmethod
+    def _number(x: Tensor) -> Tensor:
+        bits = (x + 0.0).view(torch.int32).to(torch.int64)  # -0 is 0
+        return (bits ^ ((bits >> 31) & 0x7FFFFFFF)) + (1 << 31)
+
+    def above(self, t: Tensor) -> Tensor:
+        """The least number of a score above t, which is float64."""
+        nearest = t.to(torch.float32)
+        lower = torch.nextafter(nearest, torch.full_like(nearest, -math.inf))
+        return self._number(torch.where(nearest.to(torch.float64) > t, lower, nearest)) + 1
+
+
 class Windows(NamedTuple):
     """Places [left, end) hold the active losers of each place, among others; places [start, right) its winners."""
 
@@ -47,18 +81,17 @@ class Sorted:
     ----------
     order : int64 (M,)
         The member at each place; rankings begin and end where they do among members.
-    s, centred : float64 (M,)
+    s, centred : float64 (M,), in whatever precision scores are given
         Scores, and their differences to the ranking's median: one score far out does not move it.
     level : int64 (M,)
         Level within the ranking.
     """
 
     def __init__(self, layout: Layout, scores: Tensor) -> None:
-        self.layout, n = layout, layout.n_members
-        self._all, which = torch.sort(scores)
-        self.rank = permuted(torch.arange(n, device=layout.device), which)
-        self._keys, self.order = torch.sort(layout.ranking * (n + 1) + self.rank)
-        self.s, self.level = scores[self.order], layout.level[self.order]
+        self.layout = layout
+        self._numbers: Ranks | Bits = Bits(scores) if scores.dtype == torch.float32 else Ranks(scores)
+        self._keys, self.order = torch.sort(self.keys(layout.ranking))
+        self.s, self.level = scores[self.order].to(torch.float64), layout.level[self.order]
         middle = layout.start + (layout.end - layout.start) // 2
         self.centred = self.s - self.s[middle]
         first, last = self.centred[layout.start], self.centred[layout.end - 1]
@@ -67,12 +100,15 @@ class Sorted:
 
     def windows(self, m: float) -> Windows:
         """Ranges of active partners at a margin."""
-        layout, n = self.layout, self.layout.n_members
-        below = torch.searchsorted(self._all, threshold(self.s, m), right=True)
-        left = torch.searchsorted(self._keys, layout.ranking * (n + 1) + below)
-        place = torch.arange(n, device=layout.device)
+        layout, numbers = self.layout, self._numbers
+        left = torch.searchsorted(self._keys, layout.ranking * numbers.count + numbers.above(threshold(self.s, m)))
+        place = torch.arange(layout.n_members, device=layout.device)
         right = torch.minimum(torch.searchsorted(left, place, right=True), layout.end)
         return Windows(left, right)
+
+    def keys(self, segment: Tensor) -> Tensor:
+        """Whole numbers of the members by which they are sorted by segment, then by score."""
+        return segment * self._numbers.count + self._numbers.of
 
     def to_members(self, x: Tensor) -> Tensor:
         """Values of places, member by member."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from ...data.active import TINY
@@ -22,7 +24,7 @@ class WrongPoint(DevicePoint):
         below, up_to = active.partners(weights.numbers)
         wrong = weights.value(below.winners) + weights.value(up_to.winners)
         self._value = 0.5 * layout.u * active.sorted.weighted(wrong)
-        self.gradient = torch.zeros_like(scores)
+        self.gradient = torch.zeros_like(layout.u)
 
     def columns(self) -> list[Tensor]:
         """The weight."""
@@ -36,6 +38,10 @@ class WrongPoint(DevicePoint):
 class DeviceWrongPairs(DeviceLoss[WrongPairs]):
     """The share of pairs in the wrong order."""
 
-    def at(self, layout: Layout, scores: Tensor) -> WrongPoint:
+    def at(self, layout: Layout, scores: Tensor, width: float = math.inf) -> WrongPoint:
         """Their weight."""
         return WrongPoint(layout, scores)
+
+    def moved(self, value: float, first: float, second: float) -> float:
+        """A count jumps."""
+        return math.inf

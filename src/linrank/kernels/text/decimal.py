@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import inlined, uncounted
+from .._jit import inlined, inner
 
 #: What `number` found: no number, a float, one that the caller must round, NaN, or one beyond all floats.
 NONE, FLOAT, HARD, NAN, HUGE = 0, 1, 2, 3, 4
@@ -27,6 +27,10 @@ LARGEST_POWER = 22  # of ten that is an exact float
 POWERS = np.array([10.0**k for k in range(LARGEST_POWER + 1)])
 SMALLEST_Q, LARGEST_Q = -342, 308  # beyond them m * 10^q is no normal float for any m below 2^64
 MOST_DIGITS = 19
+FAR = 10**12  # an exponent as good as any larger one
+#: The digit that each byte stands for; 10 where it is none.
+DIGIT = np.full(256, 10)
+DIGIT[48:58] = range(10)
 
 
 def _leading_bits(q: int) -> int:
@@ -52,28 +56,20 @@ def _high_product(a: Any, b: Any) -> Any:
     return a1 * b1 + (middle >> BITS32) + (other >> BITS32)
 
 
-@inlined
-def _normalised(m: Any) -> Any:
-    """The integer m > 0 shifted until its top bit is set, and by how much."""
-    shift = 0
-    for step in (32, 16, 8, 4, 2, 1):
+@inner
+def scaled(m: Any, q: int) -> tuple[float, int]:
+    """Return m * 10^q for an integer 0 < m < 2^64, correctly rounded; FLOAT, HUGE, or HARD where it is not decided."""
+    if q > LARGEST_Q or q < SMALLEST_Q:
+        return 0.0, HUGE if q > 0 else HARD
+    shift, step = 0, 32
+    while step > 0:  # until the top bit is set
         if m >> U(64 - step) == U(0):
             m = m << U(step)
             shift += step
-    return m, shift
-
-
-@uncounted
-def scaled(m: Any, q: int) -> tuple[float, int]:
-    """Return m * 10^q for an integer 0 < m < 2^64, correctly rounded; FLOAT, HUGE, or HARD where it is not decided."""
-    if q > LARGEST_Q:
-        return 0.0, HUGE
-    if q < SMALLEST_Q:
-        return 0.0, HARD
-    w, shift = _normalised(m)
-    high, low = _high_product(w, HIGH[q - SMALLEST_Q]), w * HIGH[q - SMALLEST_Q]
+        step >>= 1
+    high, low = _high_product(m, HIGH[q - SMALLEST_Q]), m * HIGH[q - SMALLEST_Q]
     if high & U(0x1FF) == U(0x1FF):  # the lower half of the power may matter
-        extra = _high_product(w, LOW[q - SMALLEST_Q])
+        extra = _high_product(m, LOW[q - SMALLEST_Q])
         low = low + extra
         if low < extra:
             high = high + ONE
@@ -84,84 +80,80 @@ def scaled(m: Any, q: int) -> tuple[float, int]:
     exponent = ((217706 * q) >> 16) + upper - shift + 10  # floor(q log2 10) is the power's; bits * 2^exponent, so far
     if exponent < -1075:
         return 0.0, HARD
-    halfway = low <= ONE and -4 <= q <= 23 and bits & U(3) == ONE and bits << U(upper + 9) == high
-    if halfway:
-        bits = bits - ONE  # to even
+    if low <= ONE and -4 <= q <= 23 and bits & U(3) == ONE and bits << U(upper + 9) == high:
+        bits = bits - ONE  # halfway: to even
     bits = (bits + (bits & ONE)) >> ONE
     exponent += 1
     if exponent > 971 or (exponent == 971 and bits == EXACT):
         return 0.0, HUGE
-    return math.ldexp(np.float64(bits), exponent), FLOAT
+    return math.ldexp(np.float64(bits), int(exponent)), FLOAT
 
 
-@uncounted
-def _long(text: Any, i: int, q: int) -> tuple[float, int]:
-    """A number of more than 19 digits, from its first digit on; q is the power of ten that all its digits stand for."""
-    m, seen, dropped, rest = U(0), 0, 0, U(0)
-    while text[i] == POINT or U(text[i]) - ZERO <= NINE:
-        if text[i] != POINT:
-            digit = U(text[i]) - ZERO
-            if seen < MOST_DIGITS:
-                m = m * TEN + digit
-                if m > U(0):
-                    seen += 1
-            else:
-                dropped += 1
-                rest |= digit
+@inner
+def _leading(text: Any, i: int, q: int) -> tuple[Any, int, bool]:
+    """The leading 19 digits of a number from its first digit on, what power of ten they stand for, and if more matter.
+
+    That of all its digits is q.
+    """
+    m, seen, more = U(0), 0, False
+    while text[i] == POINT or DIGIT[text[i]] < 10:
+        digit = DIGIT[text[i]]
+        if digit < 10 and seen < MOST_DIGITS:
+            m = m * TEN + U(digit)
+            seen += bool(m > U(0))
+        elif digit < 10:
+            q += 1
+            more |= digit > 0
         i += 1
+    return m, q, more
+
+
+@inner
+def _unusual(text: Any, first: int, i: int, m: Any, q: int, n_digits: int) -> tuple[float, int, int]:
+    """A number with an exponent or many digits, or none: its digits are text[first:i], which stand for m * 10^q."""
+    if n_digits == 0:
+        if i == first and text[i] | 32 == 110 and text[i + 1] | 32 == 97 and text[i + 2] | 32 == 110:
+            return np.nan, i + 3, NAN
+        return 0.0, i, NONE
+    if text[i] | 32 == 101:
+        i += 1
+        sign = text[i]
+        i += sign == MINUS or sign == PLUS
+        start, power = i, 0
+        while DIGIT[text[i]] < 10:
+            power = 10 * power + DIGIT[text[i]] if power < FAR else FAR
+            i += 1
+        if i == start:
+            return 0.0, i, NONE
+        q += -power if sign == MINUS else power
+    more = False
+    if n_digits > MOST_DIGITS:
+        m, q, more = _leading(text, first, q)
     if m == U(0):
-        return 0.0, FLOAT
-    value, kind = scaled(m, q + dropped)
-    if rest > U(0):
-        above, kind_above = scaled(m + ONE, q + dropped)
+        return 0.0, i, FLOAT
+    value, kind = scaled(m, q)
+    if more:
+        above, kind_above = scaled(m + ONE, q)
         if kind != kind_above or above != value:
-            return 0.0, HARD
-    return value, kind
+            return 0.0, i, HARD
+    return value, i, kind
 
 
 @inlined
-def rounded(m: Any, q: int) -> tuple[float, int]:
-    """Return m * 10^q, the short way where it is exact."""
-    if m <= EXACT and -LARGEST_POWER <= q <= LARGEST_POWER:
-        if q < 0:
-            return np.float64(m) / POWERS[-q], FLOAT
-        return np.float64(m) * POWERS[q], FLOAT
-    if m == U(0):
-        return 0.0, FLOAT
-    return scaled(m, q)
-
-
-@uncounted
-def _exponent(text: Any, i: int) -> tuple[int, int]:
-    """The exponent at text[i] and the position after it, negative where there is none."""
-    negative = text[i] == MINUS
-    if negative or text[i] == PLUS:
-        i += 1
-    first, value = i, 0
-    while U(text[i]) - ZERO <= NINE:
-        value = min(10 * value + int(text[i]) - 48, 10**12)
-        i += 1
-    if i == first:
-        return -i, 0
-    return i, -value if negative else value
-
-
-@uncounted
 def number(text: Any, i: int) -> tuple[float, int, int]:
     """Read [+-]digits[.digits][e[+-]digits] or nan at text[i]; the text must go on with a byte that is none of these.
 
     Returns the float, the position after it, and what it is: NONE, FLOAT, HARD, NAN or HUGE.
     """
-    negative = text[i] == MINUS
-    if negative or text[i] == PLUS:
-        i += 1
-    first, m = i, U(0)
+    sign = text[i]
+    i += sign == MINUS or sign == PLUS
+    first, m, q = i, U(0), 0
     digit = U(text[i]) - ZERO
     while digit <= NINE:
         m = m * TEN + digit
         i += 1
         digit = U(text[i]) - ZERO
-    n_digits, q = i - first, 0
+    n_digits = i - first
     if text[i] == POINT:
         i += 1
         point = i
@@ -172,17 +164,9 @@ def number(text: Any, i: int) -> tuple[float, int, int]:
             digit = U(text[i]) - ZERO
         q = point - i
         n_digits -= q
-    if n_digits == 0:
-        if i == first and text[i] | 32 == 110 and text[i + 1] | 32 == 97 and text[i + 2] | 32 == 110:
-            return np.nan, i + 3, NAN
-        return 0.0, i, NONE
-    if text[i] | 32 == 101:
-        i, shift = _exponent(text, i + 1)
-        if i < 0:
-            return 0.0, -i, NONE
-        q += shift
-    if n_digits > MOST_DIGITS:
-        value, kind = _long(text, first, q)
+    kind = FLOAT
+    if n_digits == 0 or n_digits > MOST_DIGITS or m > EXACT or q < -LARGEST_POWER or text[i] | 32 == 101:
+        value, i, kind = _unusual(text, first, i, m, q, n_digits)
     else:
-        value, kind = rounded(m, q)
-    return -value if negative else value, i, kind
+        value = np.float64(np.int64(m)) / POWERS[-q]
+    return -value if sign == MINUS and kind != NAN else value, i, kind

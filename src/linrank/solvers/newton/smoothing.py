@@ -70,7 +70,7 @@ class Smoothed:
         mean_slope = (sums.hinge.slope - sums.hinge.slope_error) / sums.weight
         lower = mean_slope - penalty.conjugate(-point.risk_gradient)
         smoothing = value - lower - penalty.gap(point.w, point.risk_gradient)
-        return View(Bounds(point.w, value, max(lower, 0.0) - point.rounding, point.rounding), smoothing)
+        return View(Bounds(point.w, value, max(lower, 0.0) - point.rounding, point.rounding, point.error), smoothing)
 
     def narrowed(self, target: float, smoothing: float) -> Smoothed:
         """Half the width at which smoothing would take all of the target: it goes with the square of the width."""

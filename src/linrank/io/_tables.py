@@ -1,0 +1,204 @@
+"""Tables as ranking data: all of one in memory, or part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .._errors import DataError, ParameterError
+from .._typing import FloatArray
+from ..data.checks import check_choice
+from ..data.dataset import Comments, Dataset
+from ..data.missing import learn_missing
+from ._columns import MISSING, Columns, check_dtype
+from ._growing import Growing, GrowingIds, GrowingTexts
+from ._runs import Runs, looks_like_queries
+
+
+class NoRowsError(DataError):
+    """A table without rows: among several files, one to pass over."""
+
+
+class Table(Protocol):
+    """Columns by name, all of the same length."""
+
+    names: list[str]
+    n_rows: int
+
+    def numbers(self, name: str) -> FloatArray:
+        """A column of numbers, NaN for missing ones; a DataError if a cell holds anything else."""
+
+    def ids(self, name: str) -> NDArray[Any]:
+        """A column of integers or strings; a DataError if one is missing."""
+
+    def texts(self, name: str) -> Iterable[str]:
+        """A column as strings."""
+
+
+class Tables(Protocol):
+    """A table in parts; `lists` tells the names of the columns that a column of lists stands for."""
+
+    names: list[str]
+    lists: dict[str, list[str]]
+
+    def parts(self, is_text: Mapping[str, bool]) -> Iterator[tuple[Table, float]]:
+        """Rows in order, at least of these columns, and the share of all that lies behind each part."""
+
+
+class OneTable:
+    """A table that is in memory, as its only part."""
+
+    def __init__(self, table: Table, lists: dict[str, list[str]]) -> None:
+        self.names, self.lists, self._table = table.names, lists, table
+
+    def parts(self, is_text: Mapping[str, bool]) -> Iterator[tuple[Table, float]]:
+        """The table."""
+        yield self._table, 1.0
+
+
+class TableReader:
+    """The parts of a table, each as ranking data whose numbers are still to be checked."""
+
+    def __init__(self, tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> None:
+        check_choice("missing", missing, MISSING)
+        self.dtype, self.missing, self._tables = check_dtype(dtype), missing, tables
+        self.roles, self.features, self.words = _spread(columns, tables.lists).assign(tables.names)
+        unknown = columns.query is None and "query" not in self.roles and columns.features is None
+        self._runs = {name: Runs() for name in self.features} if unknown else {}
+
+    def parts(self) -> Iterator[tuple[Dataset, float]]:
+        """Rows in order, and the share that lies behind."""
+        is_text = {column: role in ("query", "id") for role, column in self.roles.items()}
+        n_rows = 0
+        for table, share in self._tables.parts({**dict.fromkeys(self.features, False), **is_text}):
+            if table.n_rows:
+                yield self._part(table), share
+                n_rows += table.n_rows
+        if n_rows == 0:
+            raise NoRowsError("The table has no row: there is nothing to rank.")
+        for name, runs in self._runs.items():
+            if runs.look_like_queries():
+                raise _suspicion(name, "query='' to take it as a feature")
+
+    def _part(self, table: Table) -> Dataset:
+        X = np.empty((table.n_rows, len(self.features)), dtype=self.dtype)
+        for j, name in enumerate(self.features):
+            numbers = self._feature(table, name)
+            with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused
+                X[:, j] = numbers
+        roles = self.roles
+        return Dataset(
+            X=X,
+            y=table.numbers(roles["label"]) if "label" in roles else None,
+            qid=table.ids(roles["query"]) if "query" in roles else None,
+            comments=Comments.of(table.texts(roles["id"])) if "id" in roles else None,
+            sample_weight=table.numbers(roles["weight"]) if "weight" in roles else None,
+            feature_names=self.features,
+            description=self.words,
+        )
+
+    def _feature(self, table: Table, name: str) -> FloatArray:
+        """A column of numbers; refused if no query column is known and it looks like one."""
+        try:
+            numbers = table.numbers(name)
+        except DataError:
+            if name in self._runs and looks_like_queries(np.array(list(table.texts(name)), dtype=object)):
+                raise _suspicion(name, f"drop={[name]!r} to leave it out") from None
+            raise
+        if name in self._runs:
+            self._runs[name].append(numbers)
+        return numbers
+
+    def checked(self, X: NDArray[Any], part: Dataset, before: int = 0) -> Any:
+        """X without missing values, unless they are kept; infinity is refused, and labels and weights have none."""
+        _refuse_infinity(X, self.features, before)
+        for role, values in (("label", part.y), ("weight", part.sample_weight)):
+            if values is not None and not np.isfinite(values).all():
+                row = before + np.flatnonzero(~np.isfinite(values))[0] + 1
+                column = self.roles[role]
+                raise DataError(
+                    f"Column {column!r}, the {role}, has no number in row {row}: fill it in or drop the row."
+                )
+        return _without_missing(X, self.features, self.missing, before)
+
+
+def whole(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
+    """All of a table, in the memory of the result and of one part."""
+    reader = TableReader(tables, columns, missing, dtype)
+    X, y, weight = Growing(reader.dtype, len(reader.features)), Growing(np.float64), Growing(np.float64)
+    qid, comments = GrowingIds(), GrowingTexts()
+    for part, share in reader.parts():
+        X.append(part.X, share)
+        for grown, values in ((y, part.y), (weight, part.sample_weight)):
+            if values is not None:
+                grown.append(values, share)
+        qid.append(part.qid, share)
+        if isinstance(part.comments, Comments):
+            comments.append(part.comments.text, part.comments.ends, share)
+    data = Dataset(
+        X.done(),
+        y.done() if "label" in reader.roles else None,
+        qid.done(),
+        comments.done(empty="id" in reader.roles),
+        weight.done() if "weight" in reader.roles else None,
+        reader.features,
+        description=reader.words,
+    )
+    return _with(data, reader.checked(data.X, data))
+
+
+def each(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> Iterator[Dataset]:
+    """A table part by part; that a feature looks like the query is told at the end."""
+    if missing == "mean":
+        raise ParameterError("missing='mean' would differ by part: read with missing='keep', fit with missing='mean'.")
+    reader, before = TableReader(tables, columns, missing, dtype), 0
+    for part, _ in reader.parts():
+        yield _with(part, reader.checked(part.X, part, before))
+        before += part.n_rows
+
+
+def _spread(columns: Columns, lists: Mapping[str, list[str]]) -> Columns:
+    """A column of lists that is named among the features, or dropped, stands for all of its columns."""
+
+    def all_of(names: Sequence[str]) -> list[str]:
+        return [part for name in names for part in lists.get(name, [name])]
+
+    features = None if columns.features is None else all_of(columns.features)
+    return replace(columns, features=features, drop=all_of(columns.drop))
+
+
+def _with(data: Dataset, X: Any) -> Dataset:
+    return data if X is data.X else replace(data, X=X)
+
+
+def _suspicion(name: str, otherwise: str) -> DataError:
+    return DataError(
+        f"Column {name!r} is the same over runs of rows, as the id of a query is, and no query column was found: say "
+        f"query={name!r} (--query on the command line), or {otherwise}."
+    )
+
+
+def _refuse_infinity(X: NDArray[Any], names: list[str], before: int) -> None:
+    for j, name in enumerate(names):
+        infinite = np.isinf(X[:, j])
+        if infinite.any():
+            row = before + np.flatnonzero(infinite)[0] + 1
+            raise DataError(f"Column {name!r} is infinite (in {X.dtype}) in row {row}: drop the row or cap the value.")
+
+
+def _without_missing(X: NDArray[Any], names: list[str], missing: str, before: int) -> Any:
+    if missing == "keep":
+        return X
+    if missing == "error":
+        row, column = np.nonzero(np.isnan(X))
+        if row.size:
+            raise DataError(
+                f"Column {names[column[0]]!r} is missing in row {before + row[0] + 1} (of {row.size} missing values): "
+                "missing='zero' or 'mean' fills it in."
+            )
+        return X
+    return learn_missing(X, missing)[0]
