@@ -17,7 +17,7 @@ from ..data.missing import MISSING
 from ..data.ranking_data import QUERY_WEIGHTINGS, check_preferences
 from ..data.scan import Scan
 from ..engines.dask import Dask
-from ..engines.open import device_names
+from ..engines.place import check_tolerance, places
 from .names import feature_names
 from .training import Start, Trained, Training
 
@@ -30,8 +30,8 @@ def fit_on_cluster(
 ) -> Any:
     """Fit a ranker on a cluster; it is changed in one step, when all is done."""
     training = Training.of(ranker, warm_start=ranker.warm_start, device=None)  # devices are looked for on the workers
-    names = device_names(ranker.device)
-    device = None if not names else names if len(names) > 1 else names[0]
+    check_tolerance(ranker.device, "tol", getattr(ranker.solver, "tol", ranker.tol))
+    device = places(ranker.device) or None
     check_dask()
     config = Dask.of(client_of(X, y, qid) if client is None else client)
     with Opening(ranker.verbose) as opening:
