@@ -15,7 +15,7 @@ SOURCE = Path(linrank.__file__).parent
 
 #: From the bottom up; a module imports from its own layer or from those before it. `docs/architecture.md` draws them.
 LAYERS = [
-    ["_errors", "_files", "_lazy", "_memory", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
+    ["_bars", "_errors", "_files", "_lazy", "_memory", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
     ["kernels"],
     ["data"],
     ["losses", "metrics", "penalties", "summation"],
@@ -149,10 +149,10 @@ def test_names_that_are_imported_when_asked_for(package):
 def test_public_metrics():
     assert sorted(linrank.metrics.__all__) == [
         "Comparison", "Conventions", "Metric", "auc", "average_precision", "c_index", "compare", "dcg", "err", "hit",
-        "kendall_tau", "mean_ndcg", "ndcg", "pairwise_accuracy", "pairwise_error", "parse", "precision", "recall",
-        "reciprocal_rank", "scorer", "wmw",
+        "kendall_tau", "log_loss", "mean_ndcg", "ndcg", "pairwise_accuracy", "pairwise_error", "parse", "precision",
+        "recall", "reciprocal_rank", "scorer", "wmw",
     ]  # fmt: skip
-    assert linrank.model_selection.__all__ == ["QueryKFold", "QueryShuffleSplit", "cross_validate"]
+    assert linrank.model_selection.__all__ == ["PairKFold", "QueryKFold", "QueryShuffleSplit", "cross_validate"]
 
 
 def test_every_package_that_is_imported_is_declared():

@@ -1,12 +1,11 @@
 """Time left, as a fit tells it."""
 
 import math
-from types import SimpleNamespace
 
 import pytest
 
-from linrank import _progress
-from linrank._progress import ByteProgress, left, read_line, seconds_left
+from linrank._bars import remaining
+from linrank._progress import ByteProgress, seconds_left
 from linrank.solvers import Iteration
 
 
@@ -33,29 +32,15 @@ def test_nothing_is_said_where_nothing_is_known():
 
 
 def test_words():
-    assert left(None) == ""
-    assert left(3.2).strip() == "about 3 s left"
-    assert left(600.0).strip() == "about 10 min left"
+    assert remaining(None) == ""
+    assert remaining(3.2) == "about 3 s left"
+    assert remaining(600.0) == "about 10 min left"
 
 
-def test_bytes_read_in_words():
-    assert read_line("x.txt", 250_000_000, 1_000_000_000, 2.0) == (
-        "Reading x.txt: 250 of 1,000 MB   125 MB/s   about 6 s left"
-    )
-    assert read_line("standard input", 3_000_000, None, 1.0) == "Reading standard input: 3 MB   3 MB/s"
-
-
-def test_reading_is_silent_for_a_second_then_tells_a_line_a_while(monkeypatch, capfd):
-    clock = iter([0.0, 0.0, 0.0, 0.5, 0.9, 3.0, 6.0, 7.0, 11.0])
-    monkeypatch.setattr(_progress, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    with ByteProgress(0) as silent:
-        silent.reached(10)  # asks no clock
-    with ByteProgress(1, "x.txt") as progress:
-        progress.begin(100_000_000)
-        for k in range(1, 7):
-            progress.reached(k * 10_000_000)
+def test_bytes_read_are_a_share_of_the_source():
+    with ByteProgress(0, "x.txt") as progress:
+        assert progress.share == 1.0
+        progress.begin(100)
+        progress.reached(60)
+        progress.reached(40)
         assert progress.share == 0.6
-    assert capfd.readouterr().err.splitlines() == [
-        "Reading x.txt: 40 of 100 MB   7 MB/s   about 9 s left",
-        "Reading x.txt: 60 of 100 MB   5 MB/s   about 7 s left",
-    ]

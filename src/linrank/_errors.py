@@ -11,6 +11,8 @@ LinrankError
 
 from __future__ import annotations
 
+import sys
+import warnings
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +88,14 @@ class ModelFileError(LinrankError, ValueError):
 
 class ParameterError(LinrankError, ValueError):
     """A parameter has a value that is not understood."""
+
+
+def warn_caller(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the line outside of linrank that led here, however deep inside the reason was found."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "linrank":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def overflow_ignored() -> AbstractContextManager[None]:

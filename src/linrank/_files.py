@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ._bars import Bar
+
 PathLike = str | os.PathLike[str]
 
 _Announced = tuple[str, Path, os.stat_result]  # the name asked for, the place, and what `os.stat` will say of it there
@@ -39,7 +41,10 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
         return
     temporary = target.with_name(f".{target.name[:32]}.{secrets.token_hex(8)}.part")
     try:
-        with _open(temporary, path, old, new=True) as file:
+        with (
+            Bar(f"writing {target.name}", unit="bytes") as bar,
+            _open(temporary, path, old, new=True, bar=bar) as file,
+        ):
             yield file
             with _named(path):
                 file.flush()
@@ -87,11 +92,15 @@ class _Raw(io.FileIO):
     """A file whose errors speak of the file that the user named: that a disk is full comes without any name."""
 
     path: PathLike = ""
+    bar: Bar | None = None
 
     def write(self, data: Any, /) -> int:
         """Write some of the bytes."""
         with _named(self.path):
-            return super().write(data)
+            size = super().write(data)
+        if self.bar is not None:
+            self.bar.advance(size)
+        return size
 
     def close(self) -> None:
         """Close the file; some file systems find out only now that they are full."""
@@ -99,13 +108,13 @@ class _Raw(io.FileIO):
             super().close()
 
 
-def _open(where: PathLike, path: PathLike, mode: int | None, new: bool) -> BinaryIO:
+def _open(where: PathLike, path: PathLike, mode: int | None, new: bool, bar: Bar | None = None) -> BinaryIO:
     """Open the file `where`, called `path` in errors; a new one must not exist yet, not even as a link."""
     flags = os.O_WRONLY | getattr(os, "O_BINARY", 0) | (os.O_CREAT | os.O_EXCL if new else 0)
     allowed = 0o666 if mode is None else stat.S_IMODE(mode)  # at first as in the end: nobody opens it in between
     with _named(path):
         raw = _Raw(where, "wb", opener=lambda name, _: os.open(name, flags, allowed))
-        raw.path = path
+        raw.path, raw.bar = path, bar
         if new and mode is not None:  # the process's mask may have taken some away
             os.chmod(raw.fileno() if os.chmod in os.supports_fd else where, allowed)
     return io.BufferedWriter(raw)

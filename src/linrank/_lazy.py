@@ -28,6 +28,7 @@ def from_stub(package: str, file: str) -> tuple[list[str], Callable[[str], Any],
         return value
 
     def dir_() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *names})
+        special = [name for name in vars(sys.modules[package]) if name.startswith("__")]
+        return sorted({*special, *names})
 
     return names, getattr_, dir_

@@ -1,13 +1,17 @@
-"""Progress of a fit on standard error: a live line on a terminal, a few plain lines elsewhere."""
+"""Progress of a fit, and of a path of fits, on standard error: a bar on a terminal, a few plain lines elsewhere."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import os
+import sys
 import time
+from contextlib import ExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ._bars import Bar, is_live, screen
 
 if TYPE_CHECKING:
     from .engines import Facts
@@ -15,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """A solver's callback. Silent, and without importing rich, unless verbose > 0.
+    """A solver's callback: a bar, and with verbose > 0 lines that stay.
 
-    A live line tells the time left, by the gap's way to `goal` or by the steps made of `n_steps`.
+    The bar tells the time left, by the gap's way to `goal` or by the steps made of `n_steps`.
     """
 
     def __init__(
@@ -33,42 +37,35 @@ class Progress:
         self.loss = loss
         self.data = data
         self.goal, self.n_steps = goal, n_steps
-        self._shown: list[Iteration] = []
+        self._history: list[Iteration] = []
         self._calls = 0
         self._begin = time.perf_counter()
-        self._console: Any = None
-        self._live: Any = None
+        self._bar = Bar("training")
+        self._open = ExitStack()
         self._hidden: Iteration | None = None  # the last iteration, if it has not been printed for good
 
     def __enter__(self) -> Progress:
         if self.verbose > 0:
-            from rich.console import Console
-
-            self._console = Console(stderr=True, highlight=False)
-            text = self.data if isinstance(self.data, str) else describe(self.data)
-            self._console.print(text, soft_wrap=True)
-            if self._console.is_terminal:
-                plain = not self._console.encoding.lower().startswith("utf")
-                self._live = self._console.status("", spinner="line" if plain else "dots")
-                self._live.start()
+            self._open.enter_context(screen.shown())
+            screen.say(self.data if isinstance(self.data, str) else describe(self.data))
+        self._open.enter_context(self._bar)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._live is not None:
-            self._live.stop()
-        if self._console is not None and self._hidden is not None and kind is None:
-            self._console.print(line(self._hidden, self.loss), soft_wrap=True)
+        self._open.close()
+        if self._hidden is not None and kind is None:
+            screen.say(line(self._hidden, self.loss))
 
     def say(self, text: str) -> None:
-        """A line of its own, after what has been shown."""
-        if self._console is None:
+        """A line of its own, after what has been shown; silent unless verbose > 0."""
+        if self.verbose <= 0:
             return
         if self._hidden is not None:
-            self._console.print(line(self._hidden, self.loss), soft_wrap=True)
+            screen.say(line(self._hidden, self.loss))
             self._hidden = None
-        self._console.print(text, soft_wrap=True)
+        screen.say(text)
 
     @property
     def seconds(self) -> float:
@@ -76,178 +73,133 @@ class Progress:
         return time.perf_counter() - self._begin
 
     def __call__(self, iteration: Iteration) -> None:
-        """Show one iteration; on a plain stream only the 1st, 2nd, 4th, 8th, ... unless verbose > 1."""
-        if self._console is None:
+        """Show one iteration; on a plain stream only the 1st, 2nd, 4th, 8th, ... stay, unless verbose > 1."""
+        if self.verbose <= 0 and not screen.wanted:
+            return
+        self._history.append(iteration)
+        self._update(iteration)
+        if self.verbose <= 0:
             return
         self._hidden = iteration
         self._calls += 1
-        if self._live is not None:
-            self._shown.append(iteration)
-            self._live.update(line(iteration, self.loss) + left(seconds_left(self._shown, self.goal, self.n_steps)))
-        elif self.verbose > 1 or self._calls & (self._calls - 1) == 0:
-            self._console.print(line(iteration, self.loss), soft_wrap=True)
+        if not is_live(sys.stderr) and (self.verbose > 1 or self._calls & (self._calls - 1) == 0):
+            screen.say(line(iteration, self.loss))
             self._hidden = None
+
+    def _update(self, iteration: Iteration) -> None:
+        bar, first = self._bar, self._history[0]
+        gap = "" if math.isnan(iteration.gap) else f", gap {iteration.gap:.1e}"
+        what = "step" if self.n_steps is not None else "iteration"
+        bar.note = f"{what} {iteration.iteration:,}, objective {iteration.objective:.4g}{gap}"
+        bar.seconds_left = seconds_left(self._history, self.goal, self.n_steps)
+        if self.n_steps is not None:
+            bar.done, bar.total, bar.unit = iteration.iteration, self.n_steps, "steps"
+        elif self.goal and 0 < self.goal < first.gap and iteration.gap > 0:
+            bar.total = math.log(first.gap / self.goal)
+            bar.done = max(bar.done, math.log(first.gap / iteration.gap))
 
 
 class Opening:
-    """What is done before a fit on a cluster begins: a live line on a terminal, a line for each stage elsewhere."""
+    """What is done before a fit on a cluster begins: a bar, and with verbose > 0 a line for each stage."""
 
     def __init__(self, verbose: int) -> None:
         self.verbose = int(verbose)
-        self._console: Any = None
-        self._live: Any = None
+        self._bar = Bar("waiting for the cluster")
+        self._open = ExitStack()
         self._stage = ""
 
     def __enter__(self) -> Opening:
         if self.verbose > 0:
-            from rich.console import Console
-
-            self._console = Console(stderr=True, highlight=False)
-            if self._console.is_terminal:
-                plain = not self._console.encoding.lower().startswith("utf")
-                self._live = self._console.status("", spinner="line" if plain else "dots")
-                self._live.start()
+            self._open.enter_context(screen.shown())
+        self._open.enter_context(self._bar)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._open.close()
 
-    def say(self, text: str, more: str = "") -> None:
-        """A stage, and how far it has come."""
-        if self._live is not None:
-            self._live.update(f"{text}{more}")
-        elif self._console is not None and text != self._stage:
-            self._console.print(text, soft_wrap=True)
-        self._stage = text
+    def say(self, stage: str, done: int = 0, total: int | None = None) -> None:
+        """A stage, and how many of its tasks are done."""
+        if stage != self._stage and self.verbose > 0:
+            screen.say(stage)
+        self._stage = self._bar.what = stage
+        self._bar.done, self._bar.total, self._bar.unit = done, total, "tasks"
 
 
 class PathProgress:
-    """Fits made so far, over folds and alphas: a bar on a terminal, a line per tenth of the work elsewhere."""
+    """Fits made so far, over folds and alphas: a bar, and with verbose > 0 elsewhere a line per tenth of the work."""
 
     def __init__(self, verbose: int, n_folds: int, n_alphas: int) -> None:
         self.verbose = int(verbose)
-        self.total = n_folds * n_alphas
         self.n_folds, self.n_alphas = n_folds, n_alphas
         self._count = itertools.count(1)  # next() is atomic: folds run in threads
-        self._console: Any = None
-        self._bar: Any = None
+        self._bar = Bar(self._text(), self.total, "fits")
+        self._open = ExitStack()
+
+    @property
+    def total(self) -> int:
+        """Fits to make."""
+        return self.n_folds * self.n_alphas
 
     def __enter__(self) -> PathProgress:
         if self.verbose > 0:
-            from rich.console import Console
-            from rich.progress import Progress as Bar
-
-            self._console = Console(stderr=True, highlight=False)
-            if self._console.is_terminal:
-                self._bar = Bar(console=self._console)
-                self._bar.add_task(self._text(), total=self.total)
-                self._bar.start()
+            self._open.enter_context(screen.shown())
+        self._open.enter_context(self._bar)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._open.close()
 
     def _text(self) -> str:
-        return f"{self.n_folds} folds x {self.n_alphas} alphas"
+        return f"{self.n_folds} {'fold' if self.n_folds == 1 else 'folds'} x {self.n_alphas} alphas"
 
     def expect(self, n_alphas: int) -> None:
         """So many alphas more."""
         self.n_alphas += n_alphas
-        self.total = self.n_folds * self.n_alphas
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], total=self.total, description=self._text())
+        self._bar.what, self._bar.total = self._text(), self.total
 
     def step(self, solution: Solution) -> None:
         """Count one fit."""
         n = next(self._count)
-        if self._bar is not None:
-            self._bar.advance(self._bar.task_ids[0])
-        elif self._console is not None and 10 * n // self.total > 10 * (n - 1) // self.total:
-            text = f"{self._text()}: {n:3d} of {self.total} fits   gap {solution.gap:.1e}"
-            self._console.print(text, soft_wrap=True)
-
-
-LONGEST_NAME = 24  # of a file, before a bar
-FIRST_SHOWN, FIRST_LINE = 1.0, 5.0  # seconds until a bar is shown, and until the first line where there is no terminal
+        self._bar.done = max(self._bar.done, n)
+        tenth = 10 * n // self.total > 10 * (n - 1) // self.total
+        if self.verbose > 0 and tenth and not is_live(sys.stderr):
+            screen.say(f"{self._text()}: {n:3d} of {self.total} fits   gap {solution.gap:.1e}")
 
 
 class ByteProgress:
-    """How much of a source has been read, from the first second on: a bar on a terminal, a line a while elsewhere.
-
-    Silent, and without importing rich, unless verbose > 0 and the work takes longer. A source whose size nobody knows,
-    a pipe, say, shows what was read and how fast.
-    """
+    """How much of a source has been read; shown where verbose > 0. A source whose size nobody knows has no total."""
 
     def __init__(self, verbose: int = 0, name: str = "") -> None:
-        self.verbose, self.name = int(verbose), name
-        self._total: int | None = None
-        self._done, self._lines = 0, 0
-        self._begin = time.perf_counter()
-        self._console: Any = None
-        self._bar: Any = None
+        self.verbose = int(verbose)
+        self._bar = Bar(f"reading {os.path.basename(name)}", unit="bytes")
 
     def begin(self, total: int | None) -> None:
         """So many bytes are to be read; None: nobody knows."""
-        self._total, self._begin = total, time.perf_counter()
+        self._bar.total = total
 
     def reached(self, done: int) -> None:
         """So many bytes have been read."""
-        self._done = max(self._done, done)
-        if self.verbose <= 0:
-            return
-        seconds = time.perf_counter() - self._begin
-        if self._console is None and seconds >= FIRST_SHOWN:
-            self._open()
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self._done)
-        elif self._console is not None and seconds >= FIRST_LINE * 2**self._lines:
-            self._lines += 1
-            self._console.print(read_line(self.name, self._done, self._total, seconds), soft_wrap=True)
+        self._bar.done = max(self._bar.done, done)
 
     @property
     def share(self) -> float:
         """The share that has been read; 1 where nobody knows."""
-        return self._done / self._total if self._total and self._done else 1.0
-
-    def _open(self) -> None:
-        from rich.console import Console
-
-        self._console = Console(stderr=True, highlight=False, markup=False)
-        if self._console.is_terminal:
-            from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-            from rich.progress import Progress as Bar
-
-            text = TextColumn("{task.description}", markup=False)
-            shown = (text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-            self._bar = Bar(*shown, console=self._console, transient=True)
-            name = os.path.basename(self.name)
-            short = name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}"
-            self._bar.add_task(f"Reading {short}", total=self._total)
-            self._bar.start()
+        return self._bar.done / self._bar.total if self._bar.total and self._bar.done else 1.0
 
     def __enter__(self) -> ByteProgress:
+        if self.verbose > 0:
+            self._bar.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-
-def read_line(name: str, done: int, total: int | None, seconds: float) -> str:
-    """What was read of a source, how fast, and how long the rest will take."""
-    rate = done / seconds
-    if total is None or not done:
-        return f"Reading {name}: {done / 1e6:,.0f} MB   {rate / 1e6:,.0f} MB/s"
-    share = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
-    return f"Reading {name}: {share}   {rate / 1e6:,.0f} MB/s{left(max(0, total - done) / rate)}"
+        if self.verbose > 0:
+            self._bar.__exit__(kind, error, trace)
 
 
 def describe(facts: Facts) -> str:
@@ -283,10 +235,3 @@ def seconds_left(history: list[Iteration], goal: float | None, n_steps: int | No
         return None
     rate = math.log(first.gap / last.gap) / (last.seconds - first.seconds)
     return max(0.0, math.log(last.gap / goal) / rate)
-
-
-def left(seconds: float | None) -> str:
-    """Time left as text."""
-    if seconds is None:
-        return ""
-    return f"   about {seconds:.0f} s left" if seconds < 120 else f"   about {seconds / 60:.0f} min left"

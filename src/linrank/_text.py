@@ -31,15 +31,6 @@ def repeated(names: Iterable[str]) -> str | None:
     return None
 
 
-def size(n_bytes: float) -> str:
-    """Bytes for people."""
-    for unit in ("bytes", "kB", "MB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.1f} GB"
-
-
 def _spelled(character: str) -> str:
     if character.isprintable():
         return character

@@ -25,6 +25,7 @@ from .engines.place import check_tolerance
 from .losses import Hinge, LogisticErfc, Loss, SquaredHinge
 from .rankers.names import feature_names
 from .rankers.predictor import LinearPredictor
+from .rankers.refusals import refuses
 from .rankers.sgd import SGDRanker
 from .rankers.training import Start, Training
 from .solvers import Bundle, ConjugateGradients, Solver, Tron
@@ -65,6 +66,7 @@ class _Exact(_Published):
     def _method(self, n_pairs: float) -> tuple[Loss, float, Solver]:
         """Loss, alpha and solver, once N is known."""
 
+    @refuses
     def fit(
         self,
         X: Any,
@@ -74,19 +76,23 @@ class _Exact(_Published):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        group: ArrayLike | None = None,
         start: Any = None,
     ) -> Self:
         """Train, as `LinearRanker.fit` does; `start`, where it is given, takes the place of the paper's own."""
         self._check()
-        data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
+        given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
+        data, fill = self._data(given.X, y, given.qid, **weights, pairs=given.pairs)
         loss, alpha, solver = self._method(data.preferences.total)
         others = {"n_jobs": self.n_jobs, "verbose": self.verbose, "device": self.device}
         training = Training(loss, alpha, solver, False, 1e-3, self.max_iter, **others)
         training.check()
         begin = self._first(data.n_features) if start is None else Start.at(start)
         trained = training.fit(data, begin)
-        self._adopt(data, {**trained.attributes(), **feature_names(X), "fill_": fill})
-        trained.warn(stacklevel=2)
+        self._adopt(data, {**trained.attributes(), **feature_names(given.X), "fill_": fill, "_aside": given.aside})
+        trained.warn()
         return self
 
     def _check(self) -> None:
@@ -268,7 +274,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
 LEFT = (
     *("coef_", "alpha_", "scale_", "fill_", "objective_", "gap_", "status_", "n_iter_", "n_pairs_", "history_"),
     *("fitted_with_qid_", "n_features_in_", "feature_names_in_", "n_rows_", "n_queries_"),
-    *("_rows_seen", "_queries_without_pairs"),
+    *("_rows_seen", "_queries_without_pairs", "_aside", "_deviation"),
 )
 
 
@@ -314,6 +320,7 @@ class SPD(_Published):
         self.sampling = sampling
         self.random_state = random_state
 
+    @refuses
     def fit(
         self,
         X: Any,
@@ -323,10 +330,13 @@ class SPD(_Published):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> Self:
         """Train, as `SGDRanker.fit` does."""
         ranker = self._ranker()
-        ranker.fit(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
+        ranker.fit(X, y, qid, **weights, pairs=pairs, ids=ids, group=group)
         kept = {name: getattr(ranker, name) for name in LEFT if hasattr(ranker, name)}
         self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | kept
         return self

@@ -1,5 +1,6 @@
 """Files to run commands on, and a runner that keeps standard output and error apart."""
 
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from linrank import LinearRanker, save, write_svmlight
+from linrank import LinearRanker, _bars, save, write_svmlight
 from linrank.cli import cli
 from linrank.testing import make_ranking
 
@@ -37,6 +38,7 @@ def files(tmp_path_factory) -> SimpleNamespace:
 def run(tmp_path, monkeypatch):
     """Run a command line in an empty folder; returns its result, after checking the exit code."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_bars, "WHILE", math.inf)  # a kernel that is compiled now, on a busy machine, says nothing
 
     def call(*arguments: object, code: int = 0, stdin: str | bytes | None = None) -> Result:
         result = CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)

@@ -57,7 +57,7 @@ def test_learns_and_certifies(problem):
     assert 0 <= ranker.gap_ <= 1e-3
     assert ranker.score(X, y, qid) > 0.85
     assert ranker.n_pairs_ == sum(int((y[qid == q][:, None] > y[qid == q]).sum()) for q in np.unique(qid))
-    assert ranker.history_[-1].objective == ranker.objective_
+    assert ranker.history_[-1][1] == ranker.objective_
     assert ranker.n_iter_ == len(ranker.history_)
 
 

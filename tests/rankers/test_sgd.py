@@ -52,7 +52,7 @@ def test_comes_close_to_the_exact_solution(problem, exact, rule, sampling):
     assert exact.objective_ - 1e-7 <= ranker.objective_ <= 1.01 * exact.objective_
     assert abs(ranker.score(*problem) - exact.score(*problem)) < 5e-3
     assert ranker.status_ == "finished"
-    assert ranker.n_iter_ == ranker.t_ == ranker.history_[-1].iteration == 300_000
+    assert ranker.n_iter_ == ranker.t_ == ranker.history_[-1][0] == 300_000
     assert ranker.n_pairs_ == exact.n_pairs_
     assert np.isnan(ranker.gap_)
 
@@ -148,7 +148,7 @@ def test_watching_does_not_change_the_bits(problem, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 21  # what is trained on, and 20 looks
     assert len(loud.history_) == 20
-    assert f"{loud.history_[4].objective:.6f}" in lines[5]
+    assert f"{loud.history_[4][1]:.6f}" in lines[5]
     assert "gap" not in lines[5]
 
 

@@ -192,7 +192,7 @@ def test_algorithm_1_and_the_bundle_method_without_line_search_are_the_same(case
     # The best values so far are those of the fast method, which evaluates w_t an iteration later.
     together = min(10, len(bests), fast.n_iter_ - 1)
     np.testing.assert_allclose(
-        bests[:together], [step.objective for step in fast.history_[1 : together + 1]], rtol=1e-9
+        bests[:together], [objective for _, objective, _, _ in fast.history_[1 : together + 1]], rtol=1e-9
     )
 
 

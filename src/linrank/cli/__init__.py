@@ -16,8 +16,8 @@ from .. import __version__
 
 #: In the order of `linrank --help`; each is a module of this package with a command of that name.
 COMMANDS = (
-    *("demo", "train", "predict", "evaluate", "tune", "compare", "inspect", "convert", "export", "explain"),
-    "cache",
+    *("demo", "train", "predict", "evaluate", "tune", "compare"),
+    *("inspect", "convert", "export", "explain", "cache", "compile"),
 )
 
 

@@ -9,24 +9,23 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._bars import size
 from .._errors import NoPairsError
 from ..data.missing import pieces
 from ..data.queries import encode_queries
 from ..data.ranking_data import make_preferences
 from ..io import Dataset
-from ._report import size
+from ._memory import peak_bytes, training_bytes
 
 ENTRIES = 1 << 20  # of X that are looked at at a time
 FEW_LEVELS = 8  # are listed one by one
-#: Memory of training beside X, measured: bytes a row, and d-vectors; a dense X takes two d x d matrices for Hessians.
-BYTES_PER_ROW, VECTORS = 150, 64
 
 
 @dataclass(frozen=True)
 class DataFacts:
     """Counts of a file of data; `levels` maps each label to its rows, None where there are too many.
 
-    Pairs are None where a fit is to count them.
+    Pairs are None where a fit is to count them, or where there are no labels.
     """
 
     rows: int
@@ -47,6 +46,7 @@ class DataFacts:
     skipped_lines: int
     bytes_of_features: int
     bytes_of_training: int
+    bytes_at_peak: int | None
 
     def lines(self) -> list[tuple[str, str]]:
         """For a table."""
@@ -58,7 +58,7 @@ class DataFacts:
             ("queries", f"{self.queries:,}, of {self.shortest_query:,} to {self.longest_query:,} rows "
                         f"(median {self.median_query:g})"),
             *([("without pairs", f"{self.queries_without_pairs:,}")] if counted else []),
-            ("levels", self._levels()),
+            ("levels", self._levels()) if self.n_levels else ("labels", "none"),
             *([("pairs", f"{self.pairs:,}")] if counted else []),
         ]  # fmt: skip
         if self.weighted:
@@ -69,8 +69,12 @@ class DataFacts:
             more = ", ..." if self.n_constant_columns > len(self.constant_columns) else ""
             names = ", ".join(self.constant_columns)
             found.append(("constant columns", f"{self.n_constant_columns:,} ({names}{more})"))
-        memory = f"{size(self.bytes_of_features)} of features, about {size(self.bytes_of_training)} more to train"
-        return [*found, ("memory", memory)]
+        return [*found, ("memory", self._memory())]
+
+    def _memory(self) -> str:
+        so_far = "" if self.bytes_at_peak is None else f"{size(self.bytes_at_peak)} at the peak so far, "
+        features, more = size(self.bytes_of_features), size(self.bytes_of_training)
+        return f"{so_far}{features} of it features; training takes up to {more} beside them"
 
     def _levels(self) -> str:
         if self.levels is None:
@@ -80,12 +84,12 @@ class DataFacts:
 
 def describe(data: Dataset, *, count_pairs: bool = True) -> DataFacts:
     """Count; of pairs all those between levels, as preferences="full" has them, unless they are left to a fit."""
+    peak = peak_bytes()  # before anything is counted
     m, d = data.X.shape
     query, ids = encode_queries(data.qid, m)
     sizes = np.bincount(query, minlength=ids.size)
-    y = np.zeros(m) if data.y is None else data.y
-    values, counts = np.unique(y, return_counts=True)
-    pairs, without_pairs = _pairs(data, ids.size) if count_pairs else (None, None)
+    values, counts = np.unique(np.empty(0) if data.y is None else data.y, return_counts=True)
+    pairs, without_pairs = _pairs(data, ids.size) if count_pairs and data.y is not None else (None, None)
     constant, missing = columns(data.X)
     names = data.feature_names or [str(j + 1) for j in range(d)]
     sparse = sp.issparse(data.X)
@@ -109,14 +113,13 @@ def describe(data: Dataset, *, count_pairs: bool = True) -> DataFacts:
         weighted=data.sample_weight is not None,
         skipped_lines=data.skipped,
         bytes_of_features=int(stored),
-        bytes_of_training=BYTES_PER_ROW * m + 8 * d * max(VECTORS, 0 if sparse else 2 * min(d, 2000)),
+        bytes_of_training=training_bytes(m, d, int(sizes.max()), int(stored), sparse),
+        bytes_at_peak=peak,
     )
 
 
 def _pairs(data: Dataset, n_queries: int) -> tuple[int, int]:
     """Pairs, and queries that have none."""
-    if data.y is None:
-        return 0, n_queries
     try:
         grades, _, p = make_preferences(data.n_rows, data.y, data.qid, data.sample_weight)
     except NoPairsError:

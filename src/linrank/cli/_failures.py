@@ -15,6 +15,7 @@ import click
 
 from ._interrupts import Listener
 from ._terminal import echo, make_streams_lenient
+from ._words import in_options
 
 
 class Interrupted(click.ClickException):
@@ -28,9 +29,10 @@ class Interrupted(click.ClickException):
 
 def guarded(run: Callable[[], Any], debug: bool) -> int:
     """Run a command line; returns its exit code."""
+    from .._bars import screen
     from .._files import watching
 
-    with watching() as replaced:
+    with watching() as replaced, screen.shown():
         return _guarded(run, debug, replaced)
 
 
@@ -88,7 +90,9 @@ def sentence(error: Exception) -> str:
 
     if isinstance(error, OSError) and error.errno is not None:
         return _of_system(error)
-    if isinstance(error, (LinrankError, OSError)):
+    if isinstance(error, LinrankError):
+        return in_options(str(error))
+    if isinstance(error, OSError):
         return str(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory: use less data, --float32, or train with --stream."
@@ -136,7 +140,7 @@ def _as_lines() -> Iterator[None]:
 class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """One line."""
-        echo(f"Warning: {record.getMessage()}.", err=True)
+        echo(f"Warning: {in_options(record.getMessage())}.", err=True)
 
 
 def _show_warning(
@@ -147,4 +151,4 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    echo(f"Warning: {' '.join(str(message).split())}", err=True)
+    echo(f"Warning: {in_options(' '.join(str(message).split()))}", err=True)

@@ -18,7 +18,7 @@ from .._typing import FloatArray
 from ..data.joining import wide_enough
 from ..data.scan import Scan
 from ..engines.matrix import predict
-from ..io import Dataset, Model, has_side_files, iter_svmlight, read_model
+from ..io import Dataset, Model, count_features, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
 from ..io._locate import is_plain, locate
 from ..io._options import ReadOptions
@@ -64,9 +64,33 @@ class Loaded:
         """The fitted ranker (or classifier), with the names of its features."""
         return self.model.ranker()
 
+    @property
+    def preferences(self) -> Any:
+        """Those that it was trained on."""
+        return self.model.parameters.get("preferences", "full")
+
+    @property
+    def why(self) -> str:
+        """Why these."""
+        return "the default" if self.model.by_hand else "as trained"
+
+    @property
+    def fitted_with_qid(self) -> bool:
+        """Whether it was trained with queries."""
+        return bool(self.model.training.get("fitted_with_qid"))
+
     def score(self, X: Any) -> FloatArray:
         """Scores of rows as a reader gives them: `predict` of a ranker, `decision_function` of a classifier."""
+        if self.model.by_hand and X.shape[1] > self.n_features:
+            X = X[:, : self.n_features]
         return predict(X, self.model.weights, self.model.fill, self.model.intercept)
+
+    def scores_of(self, chunk: Dataset, first: int) -> FloatArray:
+        """Scores of the rows of a chunk."""
+        return self.score(chunk.X)
+
+    def check_all_used(self, n_rows: int, data: str) -> None:
+        """A model scores any number of rows."""
 
 
 def read_data(
@@ -74,39 +98,48 @@ def read_data(
     reading: Reading,
     *,
     missing: str = "keep",
-    like: Loaded | None = None,
     labelled: bool = False,
+    names: list[str] | None = None,
+    n_features: int | None = None,
     found: Dataset | None = None,
 ) -> Dataset:
-    """All of the data, with labels if need be; the features are those of the model `like`, by name where both have any.
+    """All of the data, or what was `found` of it, with labels if need be; with these features if any are told.
 
-    `found` is the data, where it is there already.
+    Those of tables go by their names.
 
     The warning of missing queries comes last: where reading fails, the error stands alone.
     """
-    data = _read(path, reading, missing, like) if found is None else found
+    data = _read(path, reading, missing, names, n_features) if found is None else found
+    if n_features is not None and data.n_features != n_features:
+        raise DataError(f"{path} has {data.n_features} features, not {n_features}: --drop the others.")
     if labelled and data.y is None:
         raise DataError(f"{path} has no labels: name their column with --label, or give --pairs.")
-    _warn_of_no_queries(path, reading, _warned(), data)
+    if labelled or data.y is not None:  # explicit pairs alone are compared, and no others
+        _warn_of_no_queries(path, reading, _warned(), data)
     return data
 
 
-def _read(path: str, reading: Reading, missing: str, like: Loaded | None) -> Dataset:
+def _read(
+    path: str, reading: Reading, missing: str, names: list[str] | None = None, n_features: int | None = None
+) -> Dataset:
+    """All of the data; of tables the columns of these names, of SVMlight so many features, where that is told."""
     if is_one_file(path):
-        return read_file(path, reading.format, read_options(path, reading, missing, like))
-    return source_of(path, reading, missing, like).load()
+        return read_file(path, reading.format, read_options(path, reading, missing, names, n_features))
+    return source_of(path, reading, missing, names, n_features).load()
 
 
-def read_options(path: str, reading: Reading, missing: str, like: Loaded | None = None) -> ReadOptions:
-    """How to read a file, as options and a model ask for it."""
-    table = _is_table(path, reading)
-    features = tuple(like.names) if table and like is not None and like.names is not None else None
+def read_options(
+    path: str, reading: Reading, missing: str, names: list[str] | None = None, n_features: int | None = None
+) -> ReadOptions:
+    """How data is to be read."""
+    table = is_table(path, reading)
+    features = tuple(names) if table and names is not None else None
     query = reading.query if table else reading.query or None  # --query '' is for every format: all rows are one query
     return ReadOptions(
         Columns(reading.label, query, reading.id, reading.weight, features, tuple(reading.drop)),
         missing,
         "float32" if reading.float32 else "float64",
-        n_features=reading.n_features if like is None else like.n_features,
+        n_features=reading.n_features if n_features is None else n_features,
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
@@ -125,10 +158,16 @@ def is_one_file(path: str) -> bool:
 
 
 def source_of(
-    path: str, reading: Reading, missing: str, like: Loaded | None = None, *, shown: bool = True
+    path: str,
+    reading: Reading,
+    missing: str,
+    names: list[str] | None = None,
+    n_features: int | None = None,
+    *,
+    shown: bool = True,
 ) -> FileSource:
     """The files that an argument stands for, not read yet; reading them shows its progress, unless not `shown`."""
-    options = read_options(path, reading, missing, like)
+    options = read_options(path, reading, missing, names, n_features)
     options = options if shown else replace(options, verbose=0)
     return FileSource(locate(names_of(path), reading.format), options, reading.cache)
 
@@ -140,7 +179,8 @@ def _level() -> int:
     return Verbosity(bool(given.get("quiet")), bool(given.get("verbose"))).level()
 
 
-def _is_table(path: str, reading: Reading) -> bool:
+def is_table(path: str, reading: Reading) -> bool:
+    """Whether data has columns with names."""
     name = path if is_one_file(path) else locate(names_of(path), reading.format).paths[0]
     return FORMATS[reading.format or format_of(name)].table
 
@@ -174,7 +214,7 @@ def _option_of_query() -> str:
 def read_chunks(
     path: str,
     reading: Reading,
-    like: Loaded,
+    like: Loaded | None,
     *,
     by_query: bool = True,
     shown: bool = True,
@@ -182,19 +222,23 @@ def read_chunks(
 ) -> Iterator[Dataset]:
     """Data in chunks that end where a query does, in bounded memory; a table on standard input is one chunk.
 
-    A warning of missing queries is given only if the command ranks or judges `by_query`. Progress is `shown` unless the
-    command writes to the same terminal meanwhile.
+    The features are those of the model `like`, if there is one. A warning of missing queries is given only if the
+    command ranks or judges `by_query`. Progress is `shown` unless the command writes to the same terminal meanwhile.
     """
     if not by_query:
         _warned().add(path)
+    if like is None or like.model.by_hand:
+        yield from _freely(path, reading, like)
+        return
     missing = "error" if like.fill is None else "keep"
-    if is_one_file(path) and not _is_table(path, reading) and not has_side_files(path):
+    if _is_plain_text(path, reading):
         yield from stream(path, reading, like.n_features, missing, shown=shown)
         return
+    features = like.names, like.n_features
     if path == "-":
-        chunks = iter([_read(path, reading, missing, like)])
+        chunks = iter([_read(path, reading, missing, *features)])
     else:
-        chunks = source_of(path, reading, missing, like, shown=shown).chunks(chunk_bytes)
+        chunks = source_of(path, reading, missing, *features, shown=shown).chunks(chunk_bytes)
     for chunk in chunks:
         data = replace(chunk, X=wide_enough(chunk.X, like.n_features))
         if data.n_features != like.n_features:
@@ -206,14 +250,38 @@ def read_chunks(
         _warn_of_no_queries(path, reading, _warned(), data)
 
 
+def _is_plain_text(path: str, reading: Reading) -> bool:
+    """Whether data is one file of SVMlight with nothing beside it."""
+    return is_one_file(path) and not is_table(path, reading) and not has_side_files(path)
+
+
+def _freely(path: str, reading: Reading, like: Loaded | None) -> Iterator[Dataset]:
+    """A file in chunks, with the features that it has; where weights were set by hand, at least with theirs."""
+    if not _is_plain_text(path, reading):
+        data = _read(path, reading, "keep" if like is None else "error", None if like is None else like.names)
+        yield data
+        _warn_of_no_queries(path, reading, _warned(), data)
+        return
+    if like is not None and like.names is not None:
+        raise DataError(
+            f"{like.path} names features, and those of {path} have numbers: name them by these, as in "
+            '{"1": 0.7, "46": 0.3}.'
+        )
+    n_features = reading.n_features
+    if like is not None and path != "-":
+        found = count_features(path, zero_based=reading.zero_based, on_error="skip", n_jobs=reading.jobs)
+        n_features = max(found, like.n_features, n_features or 0)
+    yield from stream(path, reading, n_features, "keep" if like is None else "error")
+
+
 def stream(
     path: str, reading: Reading, n_features: int | None, missing: str = "error", *, shown: bool = False
 ) -> Iterator[Dataset]:
-    """Data in chunks that all have the same features; where those are to be counted, that shows its progress."""
-    if not is_one_file(path) or (path != "-" and _is_table(path, reading)):
-        source = source_of(path, replace(reading, n_features=n_features), missing, shown=shown)
+    """Data in chunks that all have the same features; where these are to be counted, that shows its progress."""
+    if not is_one_file(path) or (path != "-" and is_table(path, reading)):
+        source = source_of(path, reading, missing, n_features=n_features, shown=shown)
         return _with_warning(path, reading, _warned(), Scan(source).equal_chunks())
-    if _is_table(path, reading):
+    if is_table(path, reading):
         raise ParameterError("A table on standard input cannot be streamed: write it to a file first.")
     if path != "-":
         open(path, "rb").close()  # a file that does not exist is refused here, before its features are counted

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -16,13 +17,17 @@ from ..data.ranking_data import check_preferences
 from ..io import Dataset
 from ..metrics import Metric, parse
 from ..metrics._families import FAMILIES
-from ..metrics._names import OVER_PREFERENCES
+from ..metrics._names import OVER_PREFERENCES, WITH_TIES, each
 from ..metrics._pairs import TIE_VALUE
 from ..metrics._rows import are_grades
+from ..metrics._runs import of_run
+from ._contestants import Contestant, RunFile, is_qrels, read_qrels
 from ._files import Loaded, read_chunks
 from ._options import Judging, Reading
 from ._parameters import parse_preferences
 from ._report import decimals
+
+logger = logging.getLogger("linrank")
 
 OF_GRADES, OF_UTILITIES = ("pairwise_accuracy", "ndcg@10", "map", "mrr"), ("pairwise_accuracy", "kendall_tau")
 
@@ -36,6 +41,7 @@ class Scored:
     query: NDArray[np.int64] | None  # numbers from 0, in the order of the file
     ids: list[str]  # of the queries
     docid: list[str] | None
+    retrieved: list[NDArray[np.bool_]] | None = None  # by each, where these are runs that need not hold all rows
 
     @property
     def n_queries(self) -> int:
@@ -48,7 +54,7 @@ class Compared:
     """Which preferences metrics of pairs are taken over."""
 
     preferences: Any
-    of_model: bool = False
+    why: str = "as told"
 
     def text(self) -> str:
         """For people."""
@@ -63,7 +69,7 @@ class Compared:
 
     def line(self) -> tuple[str, str]:
         """A line of a table."""
-        return "preferences", f"{self.text()} ({'as trained' if self.of_model else 'as told'})"
+        return "preferences", f"{self.text()} ({self.why})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +80,19 @@ class Judged:
     metrics: list[Metric]
     values: dict[str, float]
     compared: Compared | None  # None: no metric asks
+    n_pairs: int | None = None  # explicit ones, where the labels play no part
 
     def facts(self) -> dict[str, Any]:
         """For programs."""
         rows = {"rows": self.scored.y.size, "queries": self.scored.n_queries}
+        if self.n_pairs is not None:
+            return {"rows": self.scored.y.size, "pairs": self.n_pairs, "metrics": self.values}
         return {**rows, "preferences": self.compared and self.compared.plain(), "metrics": self.values}
 
     def title(self, path: str) -> str:
         """What was judged."""
-        return f"{path}: {self.scored.y.size:,} rows, {self.scored.n_queries:,} queries"
+        what = f"{self.scored.n_queries:,} queries" if self.n_pairs is None else f"{self.n_pairs:,} pairs"
+        return f"{path}: {self.scored.y.size:,} rows, {what}"
 
     def lines(self) -> list[tuple[str, str]]:
         """For people."""
@@ -90,11 +100,11 @@ class Judged:
         return lines if self.compared is None else [*lines, self.compared.line()]
 
 
-def judge(loaded: Loaded, path: str, reading: Reading, judging: Judging, preferences: str | None = None) -> Judged:
+def judge(judged: Contestant, path: str, reading: Reading, judging: Judging, preferences: str | None = None) -> Judged:
     """Judge a file's rows by their labels, and pairs by the preferences of the model if no others are named."""
-    compared = comparison(checked(judging.metric or OF_GRADES, judging), preferences, [loaded])
-    scored = score_all([loaded], read_chunks(path, reading, loaded), path, needs_docid(judging))
-    refuse_without_queries([loaded], scored, path, reading)
+    compared = comparison(checked(judging.metric or OF_GRADES, judging), preferences, [judged])
+    scored = score_file([judged], path, reading, needs_docid(judging))
+    refuse_without_queries([judged], scored, path, reading)
     found = checked(judging.metric or (OF_GRADES if are_grades(scored.y) else OF_UTILITIES), judging)
     if compared is not None:
         found = [metric.over(compared.preferences) for metric in found]
@@ -102,9 +112,51 @@ def judge(loaded: Loaded, path: str, reading: Reading, judging: Judging, prefere
     return Judged(scored, found, values, compared)
 
 
-def refuse_without_queries(models: list[Loaded], scored: Scored, path: str, reading: Reading) -> None:
+def score_file(judged: Sequence[Contestant], path: str, reading: Reading, keep_docid: bool) -> Scored:
+    """Rows of a file, or judgements of TREC, with their scores by each."""
+    if any(isinstance(one, RunFile) for one in judged) and is_qrels(path):
+        return score_runs(judged, path)
+    models = [one for one in judged if isinstance(one, Loaded)]
+    like = models[0] if models else None
+    if all(model.n_features == like.n_features and model.names == like.names for model in models if like is not None):
+        return score_all(judged, read_chunks(path, reading, like), path, keep_docid)
+    if path == "-":
+        raise DataError("The models have different features, so standard input would be read twice: give a file.")
+    parts = [score_file([one], path, reading, keep_docid) for one in judged]
+    return replace(parts[0], scores=[part.scores[0] for part in parts])
+
+
+def score_runs(judged: Sequence[Contestant], path: str) -> Scored:
+    """The documents of runs, and those that were judged but not retrieved; queries that were not judged are left out.
+
+    Documents that were not judged have grade 0, as trec_eval has it.
+    """
+    runs = [one for one in judged if isinstance(one, RunFile)]
+    if len(runs) < len(judged):
+        raise DataError(f"{path} holds TREC's judgements, which are for runs: name runs alone, or give data.")
+    grades = read_qrels(path)
+    ids = [qid for qid in grades if all(qid in run.scores for run in runs)]
+    if not ids:
+        raise DataError(f"{path} judges no query of {runs[0].path}: check their ids.")
+    if len(ids) < len(grades):
+        logger.warning("%d of %d judged queries are not in the run: they are left out, as trec_eval does",
+                       len(grades) - len(ids), len(grades))  # fmt: skip
+    rows = [(k, docid) for k, qid in enumerate(ids) for docid in _documents(qid, grades, runs)]
+    query = np.array([k for k, _ in rows])
+    y = np.array([grades[ids[k]].get(docid, 0.0) for k, docid in rows])
+    found = [[run.scores[ids[k]].get(docid) for k, docid in rows] for run in runs]
+    scores = [np.array([0.0 if score is None else score for score in of_run]) for of_run in found]
+    retrieved = [np.array([score is not None for score in of_run]) for of_run in found]
+    return Scored(y, scores, query, ids, [docid for _, docid in rows], retrieved)
+
+
+def _documents(qid: str, grades: dict[str, dict[str, float]], runs: list[RunFile]) -> list[str]:
+    return list(dict.fromkeys([*(docid for run in runs for docid in run.scores[qid]), *grades[qid]]))
+
+
+def refuse_without_queries(models: Sequence[Contestant], scored: Scored, path: str, reading: Reading) -> None:
     """A model of queries is not judged on rows without them: pairs and lists would cross queries."""
-    trained = any(model.model.training.get("fitted_with_qid") for model in models)
+    trained = any(model.fitted_with_qid for model in models)
     if trained and scored.query is None and reading.query != "":
         raise DataError(
             f"The model was trained with queries, and {path} has none: name their column with --query, or say "
@@ -112,7 +164,7 @@ def refuse_without_queries(models: list[Loaded], scored: Scored, path: str, read
         )
 
 
-def comparison(metrics: list[Metric], preferences: str | None, models: list[Loaded]) -> Compared | None:
+def comparison(metrics: list[Metric], preferences: str | None, models: Sequence[Contestant]) -> Compared | None:
     """The preferences that metrics are taken over: those named, or else those of the models; None if no metric asks."""
     if not any(metric.takes_preferences for metric in metrics):
         if preferences is not None:
@@ -120,7 +172,7 @@ def comparison(metrics: list[Metric], preferences: str | None, models: list[Load
         return None
     if preferences is not None:
         return Compared(parse_preferences(preferences))
-    own = [Compared(model.model.parameters.get("preferences", "full"), of_model=True) for model in models]
+    own = [Compared(model.preferences, model.why) for model in models]
     if any(other.plain() != own[0].plain() for other in own):
         raise DataError(
             f"The models were trained on different preferences, {' and '.join(other.text() for other in own)}: name "
@@ -129,8 +181,8 @@ def comparison(metrics: list[Metric], preferences: str | None, models: list[Load
     return own[0]
 
 
-def score_all(models: list[Loaded], chunks: Iterable[Dataset], path: str, keep_docid: bool = False) -> Scored:
-    """Score a file by models; chunk by chunk."""
+def score_all(models: Sequence[Contestant], chunks: Iterable[Dataset], path: str, keep_docid: bool = False) -> Scored:
+    """Score a file by each; chunk by chunk."""
     parts: list[tuple[FloatArray, list[FloatArray], Any]] = []
     numbers: dict[str, int] = {}
     docid: list[str] = []
@@ -139,10 +191,12 @@ def score_all(models: list[Loaded], chunks: Iterable[Dataset], path: str, keep_d
         if chunk.y is None:
             raise DataError(f"{path} has no labels to judge by: name their column with --label.")
         query = None if chunk.qid is None else _number(chunk.qid, numbers)
-        parts.append((chunk.y, [model.score(chunk.X) for model in models], query))
+        parts.append((chunk.y, [model.scores_of(chunk, rows) for model in models], query))
         if keep_docid:
             docid += chunk.document_ids(rows + 1)
         rows += chunk.n_rows
+    for model in models:
+        model.check_all_used(rows, path)
     y = np.concatenate([part[0] for part in parts])
     scores = [np.concatenate([part[1][k] for part in parts]) for k in range(len(models))]
     queries = [part[2] for part in parts if part[2] is not None]
@@ -162,9 +216,9 @@ def _number(qid: NDArray[Any], numbers: dict[str, int]) -> NDArray[np.int64]:
 
 def checked(names: Iterable[str], judging: Judging) -> list[Metric]:
     """Metrics by their names, with the options that they take; --ties that none takes, or that clash, are refused."""
-    found = [metric(name, judging) for name in names]
+    found = [metric(name, judging) for listed in names for name in each(listed)]
     lists = {name for name, family in FAMILIES.items() if not family.pairwise}
-    for known, of_pairs in ((OVER_PREFERENCES, True), (lists, False)):
+    for known, of_pairs in ((WITH_TIES, True), (lists, False)):
         words = [word for word in judging.ties if (word in TIE_VALUE) == of_pairs]
         if len(words) > 1:
             raise click.UsageError(f"--ties {words[0]} and --ties {words[1]} contradict each other: leave one out.")
@@ -181,7 +235,7 @@ def metric(name: str, judging: Judging) -> Metric:
     if judging.threshold is not None and family.threshold:
         options["threshold"] = judging.threshold
     words = [word for word in judging.ties if (word in TIE_VALUE) == family.pairwise]
-    if words and (family.over_preferences or not family.pairwise):
+    if words and (family.ties or not family.pairwise):
         options["ties"] = words[0]
     return parse(found, **options)
 
@@ -191,8 +245,20 @@ def needs_docid(judging: Judging) -> bool:
     return judging.preset == "trec" or "docid" in judging.ties
 
 
+def run_values(metric: Metric, scored: Scored, k: int) -> FloatArray:
+    """A metric's value for each query of a run."""
+    assert scored.retrieved is not None
+    assert scored.query is not None
+    docid = None if metric.pairwise else np.array(scored.docid)
+    return of_run(metric, scored.y, scored.scores[k], scored.query, scored.retrieved[k], docid)
+
+
 def value_of(metric: Metric, scored: Scored, k: int = 0, **options: Any) -> Any:
     """A metric's value; NaN where there is no pair."""
+    if scored.retrieved is not None:
+        values = run_values(metric, scored, k)
+        known = values[~np.isnan(values)]
+        return values if options.get("per_query") else float(known.mean()) if known.size else float("nan")
     if scored.docid is not None and not metric.pairwise:
         options["docid"] = scored.docid
     try:

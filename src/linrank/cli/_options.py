@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from ._help import DATA, JUDGING, MODEL, OUTPUT, SOLVER, Decorator, hush, in_group
+
 # The names that parameters take, spelled out so that help needs no kernels; a test compares them with the library's.
 LOSSES = ("hinge", "squared_hinge", "logistic", "logistic_erfc")
 SOLVERS = ("bundle", "newton", "cg", "tron")
@@ -33,8 +35,6 @@ METHODS = {
 MISSING = ("error", "zero", "mean")
 PRESETS = ("trec", "sklearn", "xgboost", "lightgbm", "letor")
 TIES = ("half", "correct", "wrong", "average", "input", "docid", "threshold")  # of pairs, then of lists
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class OneOf(click.ParamType):  # type: ignore[type-arg]
@@ -71,10 +71,12 @@ class Listed(click.Option):
     """An option whose help lists the names that it takes, where these are too many for a line."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The option and the names."""
+        """The option, what it is for, and the names."""
         assert isinstance(self.type, OneOf)
-        self.help = f"One of {', '.join(self.type.choice.choices)}."
-        return super().get_help_record(ctx)
+        option, _ = super().get_help_record(ctx) or ("", "")
+        names = ", ".join(self.type.choice.choices)
+        more = "  [required]" if self.required else ""
+        return option, f"{self.help or 'One of'} {names}.{more}"
 
 
 def gathered(name: str, kind: type[Any], *options: Decorator) -> Decorator:
@@ -119,21 +121,25 @@ def reading_options_with(query_option: str) -> Decorator:
 
 def _reading_options(query_option: str) -> tuple[Decorator, ...]:
     return (
-        click.option(
-            "--format", type=OneOf(".io.formats", "FORMATS"), help="Format of the data, if its ending does not say."
+        in_group(
+            DATA,
+            click.option("--label", metavar="COLUMN", help="Column of the label (tables); '' for none."),
+            click.option(query_option, "query", metavar="COLUMN", help="Column of the query (tables); '' for none."),
+            click.option("--id", metavar="COLUMN", help="Column of the document's id (tables); '' for none."),
+            click.option("--weight", metavar="COLUMN", help="Column of row weights (tables); '' for none."),
+            click.option("--drop", metavar="COLUMN", multiple=True,
+                         help="Leave out a column (tables); may be repeated."),
+            click.option("--format", type=OneOf(".io.formats", "FORMATS"), cls=Listed, metavar="FORMAT",
+                         help="If the file's ending does not say it:"),
+            click.option("--zero-based", is_flag=True, help="Feature ids begin at 0 (SVMlight)."),
+            click.option("--skip-bad-lines", is_flag=True, help="Leave out malformed lines (SVMlight)."),
+            click.option("--n-features", type=click.IntRange(1), metavar="N",
+                         help="Number of features, if the data does not show all."),
+            click.option("--float32", is_flag=True, help="Keep features in single precision: half the memory."),
+            click.option("--cache", metavar="DIR", help="Where data larger than memory is kept.  [default: "
+                         "$LINRANK_CACHE, or the user's own]"),
+            click.option("-j", "--jobs", type=int, metavar="N", help="Threads; -1 is all of them.  [default: 1]"),
         ),
-        click.option("--label", metavar="COLUMN", help="Column of the label (tables); '' for none."),
-        click.option(query_option, "query", metavar="COLUMN", help="Column of the query (tables); '' for none."),
-        click.option("--id", metavar="COLUMN", help="Column of the document's id (tables); '' for none."),
-        click.option("--weight", metavar="COLUMN", help="Column of row weights (tables); '' for none."),
-        click.option("--drop", metavar="COLUMN", multiple=True, help="Leave out a column (tables); may be repeated."),
-        click.option("--zero-based", is_flag=True, help="Feature ids begin at 0 (SVMlight)."),
-        click.option("--skip-bad-lines", is_flag=True, help="Leave out malformed lines (SVMlight)."),
-        click.option("--n-features", type=click.IntRange(1), help="Number of features, if the data does not show all."),
-        click.option("--float32", is_flag=True, help="Keep features in single precision: half the memory."),
-        click.option("--cache", metavar="DIR", help="Folder of the cache of data larger than memory.  [default: "
-                     "$LINRANK_CACHE, or the user's own]"),
-        click.option("-j", "--jobs", type=int, metavar="N", help="Threads; -1 is all of them.  [default: 1]"),
     )  # fmt: skip
 
 
@@ -162,9 +168,38 @@ def data_argument(name: str = "data") -> Decorator:
     return click.argument(name, nargs=-1, required=True, callback=several, metavar=f"{name.upper()}...")
 
 
+@dataclass(frozen=True)
+class Where:
+    """What the user says of where X is to lie."""
+
+    in_memory: bool = False
+    from_disk: bool = False
+
+
+where_options = gathered(
+    "where",
+    Where,
+    in_group(
+        DATA,
+        click.option("--in-memory", is_flag=True, help="Read all data into memory, however large."),
+        click.option("--from-disk", is_flag=True, help="Train from a cache on disk.  [default: if X would take more "
+                     "than half of the free memory]"),
+    ),
+)  # fmt: skip
+
+
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """--json."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(function)
+    option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+    return in_group(OUTPUT, option)(function)
+
+
+#: -q, for commands that have no other word on progress; `Command` obeys it.
+quiet_option = in_group(
+    OUTPUT,
+    click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=lambda ctx, _, value: hush(ctx, value),
+                 help="No progress on standard error."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -177,24 +212,51 @@ class Judging:
     ties: tuple[str, ...] = ()
 
 
-ties_option = click.option(
-    "--ties", multiple=True, type=click.Choice(TIES),
-    help="What equal scores count: in metrics of pairs half, correct (as in the papers) or wrong; in those of lists "
-    "average, input, docid or threshold. May be given for both.  [default: half, average]",
+metric_option = in_group(
+    OUTPUT,
+    click.option("-m", "--metric", multiple=True, metavar="NAMES",
+                 help="ndcg@10, ndcg@1,3,5, map, mrr, precision@5, recall@20, err@20, pairwise_accuracy, auc, "
+                 "kendall_tau, ...; may be repeated.  [default: by the labels]"),
 )  # fmt: skip
-preferences_option = click.option(
-    "--preferences", metavar="full|chain|EDGES|FILE",
-    help="Which levels pairwise accuracy, error and wmw compare: all, neighbours, edges such as '0<1,1<2:0.5', or a "
-    "file of them.  [default: those that the model was trained on]",
+preset_option = in_group(
+    JUDGING,
+    click.option("--preset", type=click.Choice(PRESETS), metavar="TOOL",
+                 help=f"Gains, ties and empty queries as in a tool: {', '.join(PRESETS)}."),
+)  # fmt: skip
+ties_option = in_group(
+    JUDGING,
+    click.option(
+        "--ties", multiple=True, type=click.Choice(TIES), metavar="WORD",
+        help="What equal scores count: in metrics of pairs half, correct (as in the papers) or wrong; in those of "
+        "lists average, input, docid or threshold. May be given for both.  [default: half, average]",
+    ),
+)  # fmt: skip
+
+
+def pairs_option(more: str) -> Decorator:
+    """--pairs."""
+    return click.option(
+        "--pairs", metavar="FILE",
+        help="Explicit preferences: winner, loser[, weight] in each line, by the id column of a table that has one, "
+        f"else by row, counted from 1. {more}",
+    )  # fmt: skip
+
+
+preferences_option = in_group(
+    JUDGING,
+    click.option(
+        "--preferences", metavar="WORD|FILE",
+        help="Which levels pairwise accuracy, error and wmw compare: full (all), chain (neighbours), edges such as "
+        "'0<1,1<2:0.5', or a file of them.  [default: those that the model was trained on]",
+    ),
 )  # fmt: skip
 judging_options = gathered(
     "judging",
     Judging,
-    click.option("-m", "--metric", multiple=True, metavar="NAME",
-                 help="ndcg@10, map, mrr, precision@5, recall@20, err@20, pairwise_accuracy, auc, kendall_tau, ...; "
-                 "may be repeated.  [default: by the labels]"),
-    click.option("--preset", type=click.Choice(PRESETS), help="Judge as that tool does: gains, ties, empty queries."),
-    click.option("--threshold", type=float, help="Rows with a label of at least this are relevant.  [default: 1]"),
+    metric_option,
+    preset_option,
+    in_group(JUDGING, click.option("--threshold", type=float, metavar="GRADE",
+                                   help="Rows with a label of at least this are relevant.  [default: 1]")),
     ties_option,
 )  # fmt: skip
 
@@ -214,9 +276,13 @@ class Verbosity:
 verbosity_options = gathered(
     "verbosity",
     Verbosity,
-    click.option("-q", "--quiet", is_flag=True, help="No progress on standard error."),
-    click.option("-v", "--verbose", is_flag=True, help="Progress on standard error even if it is not a terminal."),
-)
+    in_group(
+        OUTPUT,
+        click.option("-q", "--quiet", is_flag=True, callback=lambda ctx, _, value: hush(ctx, value),
+                     help="No progress on standard error."),
+        click.option("-v", "--verbose", is_flag=True, help="Each iteration on standard error, also in a pipe."),
+    ),
+)  # fmt: skip
 
 
 def alpha_option(**options: Any) -> Decorator:
@@ -228,7 +294,7 @@ def alpha_option(**options: Any) -> Decorator:
         except ValueError:
             raise click.BadParameter(f"{text!r} is neither a number nor 'auto'.") from None
 
-    return click.option("--alpha", type=number_or_auto, metavar="NUMBER|auto", **options)
+    return in_group(MODEL, click.option("--alpha", type=number_or_auto, metavar="NUMBER|auto", **options))
 
 
 @dataclass(frozen=True)
@@ -248,34 +314,25 @@ class Exact:
 exact_options = gathered(
     "exact",
     Exact,
-    click.option("--loss", type=click.Choice(LOSSES), help="[default: squared_hinge; hinge with sgd]"),
-    click.option("--solver", type=click.Choice(("auto", *SOLVERS, "sgd")),
-                 help="How to minimise; sgd: stochastic descent on drawn pairs (train only).  [default: auto]"),
-    click.option("--preferences", metavar="full|chain|EDGES|FILE",
-                 help="Which levels are compared: all, neighbours, or edges such as '0<1,1<2:0.5' (level 2 over level "
-                 "1 with weight 0.5), or a file of them.  [default: full]"),
-    click.option("--query-weighting", type=click.Choice(("pairs", "queries")),
-                 help="Each pair or each query counts the same.  [default: pairs]"),
-    click.option("--scale/--no-scale", default=None,
-                 help="Divide columns by their deviation, or not.  [default: sparse ones by their typical size]"),
-    click.option("--tol", type=float, help="Certified gap to reach, relative.  [default: 0.001]"),
-    click.option("--max-iter", type=int, help="Most iterations.  [default: 1000]"),
-    click.option("--missing", type=click.Choice(MISSING), help="What NaN means.  [default: error]"),
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Where:
-    """What the user says of where X is to lie."""
-
-    in_memory: bool = False
-    from_disk: bool = False
-
-
-where_options = gathered(
-    "where",
-    Where,
-    click.option("--in-memory", is_flag=True, help="Read all data into memory, however large."),
-    click.option("--from-disk", is_flag=True,
-                 help="Train from a cache on disk.  [default: if X would take more than half of the free memory]"),
+    in_group(
+        MODEL,
+        click.option("--loss", type=click.Choice(LOSSES), metavar="NAME",
+                     help=f"{', '.join(LOSSES)}.  [default: squared_hinge; hinge with sgd]"),
+        click.option("--missing", type=click.Choice(MISSING), metavar="WORD",
+                     help="What NaN means: error, zero, or the column's mean.  [default: error]"),
+        click.option("--scale/--no-scale", default=None,
+                     help="Divide columns by their deviation, or not.  [default: sparse ones by their typical size]"),
+        click.option("--preferences", metavar="WORD|FILE",
+                     help="Which levels are compared: full (all), chain (neighbours), edges such as '0<1,1<2:0.5' "
+                     "(level 2 over level 1 with weight 0.5), or a file of them.  [default: full]"),
+        click.option("--query-weighting", type=click.Choice(("pairs", "queries")), metavar="WORD",
+                     help="Whether all pairs or all queries count the same.  [default: pairs]"),
+    ),
+    in_group(
+        SOLVER,
+        click.option("--solver", type=click.Choice(("auto", *SOLVERS, "sgd")), metavar="NAME",
+                     help=f"auto, {', '.join(SOLVERS)}, or sgd: stochastic descent on drawn pairs.  [default: auto]"),
+        click.option("--tol", type=float, help="Certified gap to reach, relative.  [default: 0.001]"),
+        click.option("--max-iter", type=int, metavar="N", help="Most iterations.  [default: 1000]"),
+    ),
 )  # fmt: skip

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
+from .._bars import size
 from .._memory import available
 from ..data.dataset import Dataset
 from ..io._estimate import Estimate, estimate
 from ..io._scan import FileSource
-from ._files import Loaded, source_of
+from ._files import source_of
 from ._options import Reading, Where
-from ._report import size
 from ._terminal import echo
 
 #: Share of the memory that is free from which on X stays on disk: reading and training take as much again.
@@ -63,11 +63,11 @@ def _free_on_disk(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def advise_exact(path: str, reading: Reading, loaded: Loaded | None = None) -> None:
+def advise_exact(path: str, reading: Reading) -> None:
     """Of a stream: say so where exact training would do."""
     if path == "-":
         return
-    source = source_of(path, reading, "keep", loaded)
+    source = source_of(path, reading, "keep")
     found, free = estimate(source.located, source.options), available()
     if found.n_bytes <= SHARE * free:
         how = "fits into memory"

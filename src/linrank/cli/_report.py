@@ -15,8 +15,8 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from .._bars import screen
 from .._text import printable
-from .._text import size as size
 from ..io._columns import NONE_FOUND
 
 BAR_CELLS = 24
@@ -29,6 +29,7 @@ def console(*, err: bool = False) -> Console:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
+    screen.clear()
     text = json.dumps(plain(value), indent=2, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -66,11 +67,14 @@ def plain(value: Any) -> Any:
 
 def show_facts(out: Console, title: str, facts: Iterable[tuple[str, str]]) -> None:
     """A title and lines of a name and a value."""
+    screen.clear()
     lines = [(printable(name), printable(value)) for name, value in facts]
     indent = max((len(name) for name, _ in lines), default=0) + 4
     out.print(Text(printable(title), style="bold"), soft_wrap=True)
     for name, value in lines:
-        parts = textwrap.wrap(value, max(20, out.width - indent), break_on_hyphens=False) or [""]
+        parts = textwrap.wrap(value, max(20, out.width - indent), break_on_hyphens=False, break_long_words=False) or [
+            ""
+        ]
         out.print(Text(f"  {name:<{indent - 2}}{parts[0]}"), soft_wrap=True)
         for part in parts[1:]:
             out.print(Text(" " * indent + part), soft_wrap=True)
@@ -84,6 +88,7 @@ def understood(description: Sequence[str]) -> list[tuple[str, str]]:
 
 def show_table(out: Console, header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
     """Columns: the first to the left, numbers to the right."""
+    screen.clear()
     cells = [[cell if isinstance(cell, Text) else Text(printable(cell)) for cell in row] for row in rows]
     lines = [[Text(printable(name), style="bold") for name in header], *cells]
     widths = [max(line[k].cell_len for line in lines) for k in range(len(header))]
@@ -102,6 +107,22 @@ def bar(out: Console, share: float, style: str = "cyan", cells: int = BAR_CELLS)
     mark = "█" if can_print(out, "█") else "#"
     length = 0 if math.isnan(share) else round(cells * min(max(share, 0.0), 1.0))
     return Text(mark * length, style=style)
+
+
+def interval(
+    out: Console, value: float, error: float, scale: tuple[float, float], style: str, cells: int = BAR_CELLS
+) -> Text:
+    """A value on a scale, with its error to both sides: where these overlap, values differ by noise."""
+    line, mark = ("─", "●") if can_print(out, "─●") else ("-", "o")
+    low, high = scale
+    if math.isnan(value) or not high > low:
+        return Text("")
+    first, middle, last = (
+        min(cells - 1, max(0, round((cells - 1) * (x - low) / (high - low))))
+        for x in (value - error, value, value + error)
+    )
+    drawn = " " * first + line * (middle - first) + mark + line * (last - middle)
+    return Text(drawn.ljust(cells), style=style)
 
 
 def can_print(out: Console, text: str) -> bool:

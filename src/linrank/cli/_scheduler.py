@@ -8,13 +8,15 @@ from typing import Any
 
 import click
 
+from ._help import Command
+
 #: What stands for a cluster of this machine.
 LOCAL = "local"
 ADDRESS = re.compile(r"\w+://.+|[\w.-]+:\d+|local")
 OPTION = "--scheduler"
 
 
-class WithScheduler(click.Command):
+class WithScheduler(Command):
     """A command whose --scheduler may stand without an address."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -8,11 +8,13 @@ from typing import BinaryIO
 
 import click
 
+from .._bars import screen
 from .._text import printable
 
 
 def echo(text: str, *, err: bool = False) -> None:
     """One line, whatever it was made of."""
+    screen.clear()
     click.echo(printable(text), err=err)
 
 
@@ -25,6 +27,7 @@ def make_streams_lenient() -> None:
 
 def standard_output() -> BinaryIO:
     """Where data goes: to a file or a pipe byte by byte; on a terminal what is not printable is spelled out."""
+    screen.clear()
     out: BinaryIO = sys.stdout.buffer
     return _Shown(out) if sys.stdout.isatty() else out  # type: ignore[return-value]
 
@@ -38,7 +41,9 @@ class _Shown:
 
     def write(self, data: bytes) -> int:
         """Write the lines, each of them printable; tabs stay."""
+        screen.clear()
         text = data.decode("utf-8", "surrogateescape")
         lines = ("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
         self._out.write("\n".join(lines).encode())
+        self._out.flush()
         return len(data)

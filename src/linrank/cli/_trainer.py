@@ -16,7 +16,7 @@ from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading, Where
-from ._parameters import Counted, exact_parameters, given, read_pairs, read_query_weights, refuse
+from ._parameters import Counted, exact_parameters, given, read_query_weights, refuse
 from ._plan import read_from_disk
 
 ONLY_EXACT = ("tol", "max_iter")
@@ -33,8 +33,7 @@ def read_training_data(
     path: str, reading: Reading, parameters: dict[str, Any], where: Where, pairs: bool = False
 ) -> Dataset:
     """All of the data, or mapped from disk; NaN is an error that names its line, unless the ranker replaces it."""
-    missing = reading_policy(parameters)
-    loss = parameters.get("loss")
+    missing, loss = reading_policy(parameters), parameters.get("loss")
     found = read_from_disk(path, reading, missing, where, loss if isinstance(loss, str) else None)
     return read_data(path, reading, missing=missing, labelled=not pairs, found=found)
 
@@ -82,9 +81,11 @@ class Trainer:
             known = Loaded.of(source.scale_from).model.scale
             self.parameters["scale"] = False if known is None else known
         self.names: list[str] | None = None
+        self.path = ""  # of the data
 
     def read(self, path: str, where: Where) -> Dataset:
         """All of the data; stochastic descent takes rows at random, so it has them in memory unless told otherwise."""
+        self.path = path
         if self.sgd and not where.from_disk:
             where = Where(in_memory=True)
         data = read_training_data(path, self.reading, self.parameters, where, self.source.pairs is not None)
@@ -96,7 +97,9 @@ class Trainer:
         source = self.source
         more: dict[str, Any] = {"sample_weight": data.sample_weight}
         if source.pairs is not None:
-            more["pairs"] = read_pairs(source.pairs, data.X.shape[0])
+            from ._pairs import pairs_of
+
+            more["pairs"] = pairs_of(source.pairs, data, self.path, self.reading)
         if source.query_weights is not None:
             more["query_weight"] = read_query_weights(source.query_weights, data)
         if self.checkpoint is not None:

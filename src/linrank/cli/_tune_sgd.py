@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+from .._bars import Bar
 from ..data.labelled import LabelledRows
 from ..data.missing import learn_missing
 from ..metrics import parse
@@ -84,14 +85,15 @@ def tune_sgd(
     judge = parse(metric)
     sign = 1.0 if judge.greater_is_better else -1.0
     tried = []
-    for name in names:
-        parameter = TUNED.get(name, "")
-        for value in grid[parameter]:
+    grids = [(name, TUNED.get(name, ""), value) for name in names for value in grid[TUNED.get(name, "")]]
+    with Bar(f"{cv} folds of {len(grids)} candidates", len(grids), "candidates") as bar:
+        for name, parameter, value in grids:
             here = Tried(name, parameter, float(value), (), sign)
             candidate = SGDRanker(**{**ranker.get_params(), **here.parameters()})
             given = {"metric": judge, "cv": cv, "sample_weight": rows.sample_weight, "n_jobs": jobs}
             found = cross_validate(candidate, rows.X, rows.y, rows.qid, **given)
             tried.append(here._replace(scores=found["test_score"]))
+            bar.advance()
     tried.sort(key=lambda one: -one.sign * one.mean)
     best = SGDRanker(**{**ranker.get_params(), **tried[0].parameters()})
     return best.fit(rows.X, rows.y, rows.qid, sample_weight=rows.sample_weight), tried

@@ -6,17 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ._help import DATA, command, in_group
 from ._options import json_option
 
 if TYPE_CHECKING:
     from ..io._cache import Entry
 
 
-@click.command(short_help="List or clear what was read of data larger than memory.")
+@command(short_help="List or clear what was read of data larger than memory.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
-@click.option("--clear", is_flag=True, help="Delete what is listed; what is being written stays.")
-@click.option("--old", is_flag=True, help="Only what no fit will use again: of sources that changed or are gone.")
-@click.option("--cache", "folder", metavar="DIR", help="Folder of the cache.  [default: $LINRANK_CACHE, or the user's]")
+@in_group(
+    DATA,
+    click.option("--clear", is_flag=True, help="Delete what is listed; what is being written stays."),
+    click.option("--old", is_flag=True, help="Only what no fit will use again: of sources that changed or are gone."),
+    click.option("--cache", "folder", metavar="DIR", help="Its folder.  [default: $LINRANK_CACHE, or the user's]"),
+)
 @json_option
 def cache(sources: tuple[str, ...], clear: bool, old: bool, folder: str | None, as_json: bool) -> None:
     """List what was read into the cache: each entry with its source, its size, and whether it would be used.
@@ -28,6 +32,7 @@ def cache(sources: tuple[str, ...], clear: bool, old: bool, folder: str | None, 
       linrank cache --old --clear
       linrank cache data/train.txt --clear
     """
+    from .._bars import size
     from ..io._cache import cache_folder, entries, remove
     from . import _report
 
@@ -44,9 +49,9 @@ def cache(sources: tuple[str, ...], clear: bool, old: bool, folder: str | None, 
         return
     out = _report.console()
     if found:
-        rows_shown = [(entry.source or entry.path.name, _report.size(entry.n_bytes), entry.state) for entry in found]
+        rows_shown = [(entry.source or entry.path.name, size(entry.n_bytes), entry.state) for entry in found]
         _report.show_table(out, ("source", "size", "state"), rows_shown)
-    what = f"{len(found):,} {'entry' if len(found) == 1 else 'entries'}, {_report.size(total)}"
+    what = f"{len(found):,} {'entry' if len(found) == 1 else 'entries'}, {size(total)}"
     out.print(f"{home}: {what}{' deleted' if clear else ''}", soft_wrap=True)
 
 

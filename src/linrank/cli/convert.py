@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ._options import Reading, data_argument, reading_options
+from ._help import command
+from ._options import Reading, data_argument, quiet_option, reading_options
 
 
-@click.command(short_help="Convert data, or a model, to another format.")
+@command(short_help="Convert data, or a model, to another format.")
 @data_argument("source")
 @click.argument("target")
+@quiet_option
 @reading_options
 def convert(source: str, target: str, reading: Reading) -> None:
     """Convert data between formats, or a model of SVMrank or LIBLINEAR to one of linrank.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ._help import MODEL, command, in_group
 from ._options import alpha_option
 
 if TYPE_CHECKING:
@@ -17,27 +18,34 @@ if TYPE_CHECKING:
     from ..rankers.linear import LinearRanker
 
 
-@click.command(short_help="See it work on data that comes with scikit-learn.")
+@command(short_help="See it work on data that comes with scikit-learn.")
 @alpha_option(default="auto", show_default=True, help="Strength of the regulariser.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the held-out split.")
+@in_group(
+    MODEL,
+    click.option("--seed", default=0, show_default=True, metavar="N", help="Seed of the held-out split."),
+)
 def demo(alpha: float | str, seed: int) -> None:
     """Train, evaluate and show a model on data that comes with scikit-learn.
 
     Ranks 442 diabetes patients by how far their disease progresses within a year.
     """
-    import numpy as np
     from rich.console import Console
+
+    from .._bars import screen
+
+    screen.clear()
+    console = Console(highlight=False)
+    console.print("[bold]linrank demo[/]: rank diabetes patients by disease progression after one year")
+    import numpy as np
     from sklearn.datasets import load_diabetes
 
     from ..rankers.linear import LinearRanker
 
-    console = Console(highlight=False)
     data = load_diabetes()
     X, y, names = data.data, data.target, list(data.feature_names)
     order = np.random.default_rng(seed).permutation(len(y))
     test, train = order[:147], order[147:]
     console.print(
-        "[bold]linrank demo[/]: rank diabetes patients by disease progression after one year\n"
         f"{len(train)} patients to train on, {len(test)} held out, {X.shape[1]} features (from scikit-learn)\n"
     )
     ranker = LinearRanker(alpha=alpha, verbose=1).fit(X[train], y[train])

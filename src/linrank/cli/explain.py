@@ -7,20 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import Reading, data_argument, json_option, reading_options_with
+from ._help import OUTPUT, command, in_group
+from ._options import Reading, data_argument, json_option, quiet_option, reading_options_with
 
 if TYPE_CHECKING:
     from ._files import Loaded
 
 
-@click.command(short_help="Explain why one row is above another.")
+@command(short_help="Explain why one row is above another.")
 @click.argument("model")
 @data_argument()
-@click.option("--query", "wanted", metavar="Q", help="The query.  [default: the first one]")
-@click.option("--above", metavar="DOCID", help="A row of it.  [default: the best one]")
-@click.option("--below", metavar="DOCID", help="Another row.  [default: the one that follows]")
-@click.option("--top", default=10, show_default=True, type=click.IntRange(1), help="How many features to show.")
+@in_group(
+    OUTPUT,
+    click.option("--query", "wanted", metavar="Q", help="The query.  [default: the first one]"),
+    click.option("--above", metavar="DOCID", help="A row of it.  [default: the best one]"),
+    click.option("--below", metavar="DOCID", help="Another row.  [default: the one that follows]"),
+    click.option(
+        "--top", default=10, show_default=True, type=click.IntRange(1), metavar="N", help="How many features to show."
+    ),
+)
 @json_option
+@quiet_option
 @reading_options_with("--query-column")
 def explain(
     model: str,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import Listed, OneOf, Reading, json_option, reading_options
+from ._help import MODEL, OUTPUT, command, in_group
+from ._options import Listed, OneOf, Reading, json_option, quiet_option, reading_options
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -15,28 +16,46 @@ if TYPE_CHECKING:
     from ._files import Loaded
 
 
-@click.command()
+@command()
 @click.argument("model")
-@click.option("--to", "target", cls=Listed, required=True, type=OneOf(".export._targets", "TARGETS"), metavar="TARGET")
-@click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
-@click.option(
-    "--verify", metavar="DATA", help="Score this file by the export too, read back independently, and compare."
+@in_group(
+    OUTPUT,
+    click.option(
+        "--to", "target", cls=Listed, required=True, type=OneOf(".export._targets", "TARGETS"), metavar="TARGET"
+    ),
+    click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]"),
+    click.option(
+        "--verify", metavar="DATA", help="Score this file by the export too, read back independently, and compare."
+    ),
+    click.option(
+        "--offset",
+        metavar="auto|NUMBER",
+        help="Add this to every score; auto: so that the lowest of --verify's scores becomes 0, as Lucene "
+        "refuses negative ones.  [default: 0]",
+    ),
 )
-@click.option(
-    "--offset",
-    metavar="auto|NUMBER",
-    help="Add this to every score; auto: so that the lowest of --verify's "
-    "scores becomes 0, as Lucene refuses negative ones.  [default: 0]",
-)
-@click.option("--name", default="linrank", show_default=True, help="Name of the model or rank profile.")
-@click.option("--store", default="_DEFAULT_", show_default=True, help="Solr's feature store.")
-@click.option(
-    "--features", metavar="FILE", help="Solr: write its features too, with means of missing values as defaults."
-)
-@click.option("--table", default="documents", show_default=True, help="SQL: the table to select from.")
-@click.option("--column", default="score", show_default=True, help="SQL: the name of the score.")
-@click.option("--dtype", default="float32", show_default=True, type=click.Choice(("float32", "float64")), help="ONNX.")
 @json_option
+@quiet_option
+@in_group(
+    MODEL,
+    click.option("--name", default="linrank", show_default=True, metavar="NAME", help="Of the model or rank profile."),
+    click.option("--store", default="_DEFAULT_", show_default=True, metavar="NAME", help="Solr's feature store."),
+    click.option(
+        "--features", metavar="FILE", help="Solr: write its features too, with means of missing values as defaults."
+    ),
+    click.option(
+        "--table", default="documents", show_default=True, metavar="NAME", help="SQL: the table to select from."
+    ),
+    click.option("--column", default="score", show_default=True, metavar="NAME", help="SQL: the name of the score."),
+    click.option(
+        "--dtype",
+        default="float32",
+        show_default=True,
+        type=click.Choice(("float32", "float64")),
+        metavar="TYPE",
+        help="ONNX: float32 or float64.",
+    ),
+)
 @reading_options
 def export(
     model: str,

@@ -6,13 +6,20 @@ from typing import Any
 
 import click
 
-from ._options import Reading, data_argument, json_option, reading_options
+from ._help import OUTPUT, command, in_group
+from ._options import Reading, data_argument, json_option, quiet_option, reading_options
 
 
-@click.command()
+@command()
 @data_argument("file")
-@click.option("--top", default=20, show_default=True, type=click.IntRange(0), help="How many weights to show.")
+@in_group(
+    OUTPUT,
+    click.option(
+        "--top", default=20, show_default=True, type=click.IntRange(0), metavar="N", help="How many weights to show."
+    ),
+)
 @json_option
+@quiet_option
 @reading_options
 def inspect(file: str, top: int, as_json: bool, reading: Reading) -> None:
     """Show what a file holds: data or a model.
@@ -80,11 +87,12 @@ def _show_weights(out: Any, names: list[str], weights: Any, effect: Any, order: 
     from . import _report
 
     largest = np.abs(effect).max(initial=0.0) or 1.0
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for j in order:
         drawn = _report.bar(out, abs(effect[j]) / largest, "green" if effect[j] > 0 else "red")
-        rows.append((shortened(printable(names[j]), 24), f"{weights[j]:+.4g}", f"{effect[j]:+.4g}", drawn))
-    _report.show_table(out, ("feature", "weight", "times scale" if scaled else "weight", ""), rows)
+        numbers = [f"{weights[j]:+.4g}", *([f"{effect[j]:+.4g}"] if scaled else [])]
+        rows.append((shortened(printable(names[j]), 24), *numbers, drawn))
+    _report.show_table(out, ("feature", "weight", *(["times scale"] if scaled else []), ""), rows)
 
 
 def _fact(name: str, value: Any, model: Any) -> str:

@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import Reading, data_argument, reading_options
+from ._help import OUTPUT, command, in_group
+from ._options import Reading, data_argument, quiet_option, reading_options
 
 if TYPE_CHECKING:
     from ..io import Dataset
     from ._files import Loaded
 
 
-@click.command(short_help="Score or rank the rows of a file.")
+@command(short_help="Score or rank the rows of a file.")
 @click.argument("model")
 @data_argument()
-@click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]")
-@click.option(
-    "--rank", is_flag=True, help="Write a TREC run, each query's best row first: qid Q0 docid rank score tag."
+@in_group(
+    OUTPUT,
+    click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]"),
+    click.option(
+        "--rank", is_flag=True, help="Write a TREC run, each query's best row first: qid Q0 docid rank score tag."
+    ),
+    click.option("--tag", default="linrank", show_default=True, metavar="WORD", help="Last column of the run."),
 )
-@click.option("--tag", default="linrank", show_default=True, help="Last column of the run.")
+@quiet_option
 @reading_options
 def predict(model: str, data: str, output: str | None, rank: bool, tag: str, reading: Reading) -> None:
     """Score the rows of a file: one number a line, in the file's order.
@@ -43,8 +48,8 @@ def predict(model: str, data: str, output: str | None, rank: bool, tag: str, rea
     if rank and (not tag or one_word(tag) != tag):
         raise click.UsageError(f"--tag {tag!r} is a word of a line: it must be printable, without blanks.")
     loaded = Loaded.of(model)
-    room = max(CHUNK_BYTES, available() // 8) if rank else CHUNK_BYTES  # of a table not by query, all that fits
     shown = output not in (None, "-") or not sys.stdout.isatty()  # scores on a terminal are progress enough
+    room = max(CHUNK_BYTES, available() // 8) if rank else CHUNK_BYTES  # of a table not by query, all that fits
     chunks = read_chunks(data, reading, loaded, by_query=rank, shown=shown, chunk_bytes=room)
     with writing(output) as out:
         for text in run_lines(loaded, chunks, data, tag) if rank else score_lines(loaded, chunks):

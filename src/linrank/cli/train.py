@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ._help import DATA, MODEL, OUTPUT, PAPERS, SOLVER, STOCHASTIC, STREAM, in_group
 from ._options import (
     METHODS,
     RULES,
@@ -24,6 +25,7 @@ from ._options import (
     gathered,
     json_option,
     judging_options,
+    pairs_option,
     reading_options,
     verbosity_options,
     where_options,
@@ -58,22 +60,34 @@ class Stochastic:
 stochastic_options = gathered(
     "stochastic",
     Stochastic,
-    click.option("--rule", type=click.Choice(RULES), metavar="RULE",
-                 help=f"What a step does (sgd, spd): {', '.join(RULES)}.  [default: pegasos]"),
-    click.option("--sampling", type=click.Choice(SAMPLINGS), help="How to draw pairs (sgd, spd).  [default: uniform]"),
-    click.option("--steps", "n_steps", type=int, help="Number of steps (sgd).  [default: 100000]"),
-    click.option("-C", "--C", "C", type=float, help="Longest passive-aggressive step (sgd, spd); weight of a pair (the "
-                 "three ranksvm).  [default: 1]"),
-    click.option("--average", is_flag=True, default=None, help="Average the weights of all steps (sgd)."),
-    click.option("--early-stopping", is_flag=True, default=None, help="Stop when held-out queries gain nothing (sgd)."),
-    click.option("--validation-fraction", type=float, help="Part of the queries to hold out (sgd).  [default: 0.1]"),
-    click.option("--seed", "random_state", type=int, help="Seed of the pairs drawn (sgd, spd) or the start (rankncg)."),
-    click.option("--decay", type=float, help="c of the step size c/(c + i) (sgd)."),
-    click.option("--switch", type=int, help="Last passive-aggressive step of the rule of both (sgd)."),
-    click.option("--steps-per-row", type=float, help="Steps per row of a stream.  [default: 10]"),
-    click.option("--reservoir", type=int, help="Rows kept of a query that goes on in a stream.  [default: 1000]"),
-    click.option("--open-queries", type=int, help="Queries that may go on in a stream.  [default: what 16 MB hold]"),
-    click.option("--margin", type=float, help="Margin of the perceptron that has one (sgd).  [default: 1]"),
+    in_group(
+        STOCHASTIC,
+        click.option("--rule", type=click.Choice(RULES), metavar="RULE",
+                     help=f"What a step does (sgd, spd): {', '.join(RULES)}.  [default: pegasos]"),
+        click.option("--sampling", type=click.Choice(SAMPLINGS), metavar="WORD",
+                     help=f"How to draw pairs (sgd, spd): {', '.join(SAMPLINGS)}.  [default: uniform]"),
+        click.option("--steps", "n_steps", type=int, metavar="N", help="Number of steps (sgd).  [default: 100000]"),
+        click.option("--seed", "random_state", type=int, metavar="N",
+                     help="Seed of the pairs drawn (sgd, spd) or the start (rankncg)."),
+        click.option("--average", is_flag=True, default=None, help="Average the weights of all steps (sgd)."),
+        click.option("--early-stopping", is_flag=True, default=None,
+                     help="Stop when held-out queries gain nothing (sgd)."),
+        click.option("--validation-fraction", type=float, metavar="SHARE",
+                     help="Part of the queries to hold out (sgd).  [default: 0.1]"),
+        click.option("-C", "--C", "C", type=float, help="Longest passive-aggressive step (sgd, spd); weight of a pair "
+                     "(the three ranksvm).  [default: 1]"),
+        click.option("--decay", type=float, help="c of the step size c/(c + i) (sgd)."),
+        click.option("--switch", type=int, metavar="N", help="Last passive-aggressive step of the rule of both (sgd)."),
+        click.option("--margin", type=float, help="Margin of the perceptron that has one (sgd).  [default: 1]"),
+    ),
+    in_group(
+        STREAM,
+        click.option("--steps-per-row", type=float, metavar="N", help="Steps per row of a stream.  [default: 10]"),
+        click.option("--reservoir", type=int, metavar="ROWS",
+                     help="Rows kept of a query that goes on in a stream.  [default: 1000]"),
+        click.option("--open-queries", type=int, metavar="N",
+                     help="Queries that may go on in a stream.  [default: what 16 MB hold]"),
+    ),
 )  # fmt: skip
 
 
@@ -92,13 +106,18 @@ class Paper:
 paper_options = gathered(
     "paper",
     Paper,
-    click.option("--method", type=click.Choice(tuple(METHODS)), help="Train as a paper does, by its own parameters."),
-    click.option("--lambda", "lambda_", type=float, help="Regulariser of treersvm, pairrsvm, spd and rankncg."),
-    click.option("--eps", type=float, help="Gap that ends treersvm and pairrsvm [0.001]; accuracy of the sums of "
-                 "rankncg [1e-6] and of --loss logistic_erfc [1e-10]."),
-    click.option("--eps-s", type=float, help="Relative gradient that ends the three ranksvm.  [default: 1e-5]"),
-    click.option("--iterations", type=int, help="Number of steps of spd.  [default: 100000]"),
-    click.option("--gradient-tol", type=float, help="End newton, cg or tron by the gradient, relative to that at 0."),
+    in_group(SOLVER, click.option("--gradient-tol", type=float, metavar="FLOAT",
+                                  help="End newton, cg or tron by the gradient, relative to that at 0.")),
+    in_group(
+        PAPERS,
+        click.option("--method", type=click.Choice(tuple(METHODS)), metavar="NAME",
+                     help=f"Train as a paper does, by its own parameters: {', '.join(METHODS)}."),
+        click.option("--lambda", "lambda_", type=float, help="Regulariser of treersvm, pairrsvm, spd and rankncg."),
+        click.option("--eps", type=float, help="Gap that ends treersvm and pairrsvm [0.001]; accuracy of the sums of "
+                     "rankncg [1e-6] and of --loss logistic_erfc [1e-10]."),
+        click.option("--eps-s", type=float, help="Relative gradient that ends the three ranksvm.  [default: 1e-5]"),
+        click.option("--iterations", type=int, metavar="N", help="Number of steps of spd.  [default: 100000]"),
+    ),
 )  # fmt: skip
 
 
@@ -119,34 +138,49 @@ class Source:
 source_options = gathered(
     "source",
     Source,
-    click.option("--pairs", metavar="FILE", help="Explicit preferences: winner row, loser row[, weight] in each line, "
-                 "rows counted from 1. They add to those of the labels."),
-    click.option("--query-weights", metavar="FILE", help="A query's id and its weight in each line; others weigh 1."),
-    click.option("--start", metavar="MODEL", help="Start from the weights of a model."),
-    click.option("--scale-from", metavar="MODEL", help="Divide columns by the numbers that a model used (sgd)."),
-    click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
-    click.option("--passes", type=click.IntRange(1), help="How often to read the stream.  [default: 1]"),
-    click.option("--checkpoint", metavar="FILE", help="Keep the state here, and go on from it if it exists (sgd)."),
-    click.option("--restart", is_flag=True, default=None, help="Begin anew, whatever the checkpoint says."),
+    in_group(
+        DATA,
+        pairs_option("They add to those of the labels."),
+        click.option("--query-weights", metavar="FILE", help="A query's id and its weight a line; others weigh 1."),
+    ),
+    in_group(MODEL, click.option("--start", metavar="MODEL", help="Start from the weights of a model.")),
+    in_group(
+        STREAM,
+        click.option("--stream", is_flag=True, help="Train by sgd, reading the data chunk by chunk."),
+        click.option("--passes", type=click.IntRange(1), metavar="N",
+                     help="How often to read the stream.  [default: 1]"),
+        click.option("--checkpoint", metavar="FILE", help="Keep the state here, and go on from it if it exists (sgd)."),
+        click.option("--restart", is_flag=True, default=None, help="Begin anew, whatever the checkpoint says."),
+        click.option("--scale-from", metavar="MODEL", help="Divide columns by the numbers that a model used (sgd). "
+                     "[default: by the columns, of a stream by those of its first chunk]"),
+    ),
 )  # fmt: skip
 
 
 @click.command(cls=WithScheduler)
 @data_argument()
-@click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the model; - is standard output.")
-@click.option("--valid", metavar="FILE", help="Data to judge the model by.")
-@alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
-@exact_options
-@scheduler_option
-@click.option("--device", metavar="NAMES", help="Train on torch devices: cuda, or several as in cuda:0,cuda:1.")
-@paper_options
-@stochastic_options
+@in_group(
+    OUTPUT,
+    click.option(
+        "-o", "--output", required=True, metavar="MODEL", help="Where to write the model; - is standard output."
+    ),
+    click.option("--valid", metavar="FILE", help="Data to judge the model by."),
+)
+@judging_options
+@json_option
+@verbosity_options
+@reading_options
 @source_options
 @where_options
-@judging_options
-@verbosity_options
-@json_option
-@reading_options
+@alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
+@exact_options
+@in_group(
+    SOLVER,
+    scheduler_option,
+    click.option("--device", metavar="NAMES", help="Train on torch devices: cuda, or several as in cuda:0,cuda:1."),
+)
+@stochastic_options
+@paper_options
 def train(
     data: str,
     output: str,
@@ -168,22 +202,21 @@ def train(
 
     \b
       linrank train train.txt -o model.json --valid vali.txt
-      linrank train train.csv -o model.json --loss hinge --missing mean
-      linrank train train.txt -o model.json --solver sgd --steps 1000000 --seed 1
-      linrank train huge.txt.gz -o model.json --stream --checkpoint state
-      linrank train train.txt -o model.json --method treersvm --lambda 0.1
+      linrank train train.csv -o model.json --label grade --query search_id
       linrank train 'data/*.parquet' -o model.json --query search_id --float32
       linrank train --scheduler tcp://host:8786 data/*.parquet -o model.json
+      linrank train huge.txt.gz -o model.json --stream --checkpoint state
 
-    DATA may be several files, globs and folders. Where X would take more than half of the memory that is free, it is
-    read once into a cache and trained on from disk, to the same certificate (--from-disk and --in-memory force it).
-    A stream's columns are scaled by its first chunk, or as in the model that --scale-from names.
+    DATA may be several files, globs and folders. Where X would take more than half of the free memory, it is read once
+    into a cache and trained on from disk, to the same certificate (--from-disk and --in-memory force either).
     """
     import numpy as np
 
+    from .._bars import size
     from . import _report
     from ._files import Loaded, check_early
     from ._judge import OF_GRADES, checked
+    from ._memory import peak_bytes
     from ._paper import trainer_of
     from ._plan import advise_exact
     from ._trainer import write_model
@@ -218,8 +251,10 @@ def train(
     trainer.drop_checkpoint()
     non_zero = int(np.count_nonzero(model.weights))
     report["model"] = {"path": output, "estimator": model.estimator, **model.training, "non_zero_weights": non_zero}
+    report["peak_bytes"] = peak = peak_bytes()
     if not as_json:
-        _report.show_facts(out, output, trainer.lines(ranker))
+        memory = [] if peak is None else [("peak memory", size(peak))]
+        _report.show_facts(out, output, [*trainer.lines(ranker), *memory])
     if valid is not None:
         report["validation"] = _validate(Loaded("the model", model), valid, reading, judging, None if as_json else out)
     if as_json:

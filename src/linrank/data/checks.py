@@ -15,6 +15,7 @@ from .._typing import FloatArray
 from ..kernels.products import csr_is_sound, has_duplicates
 from .collections import refuse_collection
 from .device import as_array, check_far, is_far
+from .frames import WideRows, check_frame, describe_missing, is_frame
 from .mapped import unlocked
 
 
@@ -71,16 +72,7 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
     refuse_collection(X, "This", "it is LinearRanker that trains and predicts on a cluster; give X.compute() here")
-    X = as_array(X)
-    from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
-
-    finite = "allow-nan" if allow_nan else True
-    try:
-        X = check_array(
-            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
-        )
-    except (ValueError, OverflowError) as error:
-        raise DataError(str(error)) from None
+    X = _as_array(as_array(X), allow_nan)
     if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
         X = np.ascontiguousarray(X)  # every product would copy it otherwise
     if X.shape[0] >= 2**31:
@@ -96,6 +88,43 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _as_array(X: Any, allow_nan: bool) -> Any:
+    """X as scikit-learn takes it; what it refuses is explained."""
+    from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
+
+    given = check_frame(X)
+    X = given.values if isinstance(given, WideRows) else given
+    finite = "allow-nan" if allow_nan else True
+    try:
+        return check_array(
+            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, estimator="linrank"
+        )
+    except (ValueError, OverflowError) as error:
+        raise DataError(_explained(given, error)) from None
+    except TypeError as error:
+        if not is_frame(given):
+            raise
+        raise DataError(_explained(given, error)) from None
+
+
+def _explained(X: Any, error: Exception) -> str:
+    """Why X cannot be used, and where it first cannot: scikit-learn's own words where these are all there is to say."""
+    found = describe_missing(X) if is_frame(X) or isinstance(X, WideRows) else None
+    if found is not None:
+        return found
+    first = str(error).partition("\n")[0]
+    if "contains NaN" not in first:
+        return str(error)
+    if sp.issparse(X):
+        entry = int(np.flatnonzero(np.isnan(X.data))[0])
+        column = int(X.indices[entry]) if X.format == "csr" else None
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1 if X.format == "csr" else None
+    else:
+        row, column = (int(k) for k in np.argwhere(np.isnan(np.asarray(X, dtype=np.float64)))[0])
+    where = "" if row is None else f" Its first is X[{row}, {column}]."
+    return f"{first}{where} missing='zero' or 'mean' replaces it, where a ranker is fitted so."
 
 
 def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:

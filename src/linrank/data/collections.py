@@ -62,6 +62,21 @@ def stand_in(X: Any) -> Any:
     return X._meta if is_frame(X) else np.empty((0, n_features(X)))
 
 
+def column_beside(X: Any, qid: Any) -> tuple[Any, Any, tuple[str, ...]]:
+    """Features, queries and the columns set aside, where the queries may be a frame's column by its name."""
+    if not isinstance(qid, str):
+        return X, qid, ()
+    if not is_frame(X) or qid not in X.columns:
+        raise DataError(f"qid={qid!r} is no column of X: name one, or give the query of each row.")
+    return X.drop(columns=[qid]), X[qid], (qid,)
+
+
+def without_columns(X: Any, names: tuple[str, ...]) -> Any:
+    """A frame without those of these columns that it has."""
+    there = [name for name in names if is_frame(X) and name in X.columns]
+    return X.drop(columns=there) if there else X
+
+
 def side_by_side(lead: Any, **others: Any) -> list[Any]:
     """Delayed (rows of lead, {name: rows of the other}), one a block, in their order; those that are None are left out.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from .._once import cached_property
 from .._typing import FloatArray
 from .checks import check_choice, check_features, check_utilities, check_weights
 from .labels import are_labels, split_labels
-from .preferences import Grades
+from .preferences import Grades, build
 from .queries import check_ids, check_query_weight, number_queries
-from .ranking_data import QUERY_WEIGHTINGS, RankingData, check_preferences, exact_values, rank
+from .ranking_data import NO_TARGET, QUERY_WEIGHTINGS, RankingData, check_pairs, check_preferences, exact_values, rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class LabelledRows:
         X = check_features(X)
         n_rows = X.shape[0]
         if y is None and pairs is None:
-            raise DataError("This requires y to be passed, but the target y is None: give y, or pairs to fit on.")
+            raise DataError(NO_TARGET)
         ids = check_ids(qid, n_rows)
         values = None if y is None else check_utilities(y, n_rows)
         exact = None if values is None else exact_values(y, values)
@@ -107,6 +107,12 @@ class LabelledRows:
         grades = self.grades
         built = rank(grades, self.y, self.pairs, self.preferences, self.query_weighting)
         return RankingData._of(self.X, self.y, grades.query, grades.ids, self.qid_from, grades.v, built)
+
+    def with_pairs(self, pairs: FloatArray) -> RankingData:
+        """The same rows with other pairs, and no other preferences; there may be none."""
+        grades = replace(self.grades, values=None)
+        built = build(grades, "full", check_pairs(pairs, grades), self.query_weighting)
+        return RankingData._of(self.X, None, grades.query, grades.ids, self.qid_from, grades.v, built)
 
     def replaced(self, X: Any, y: FloatArray, query: NDArray[np.int64], v: FloatArray | None) -> LabelledRows:
         """Other rows, whose queries are numbered as these are: query weights and preferences stay."""

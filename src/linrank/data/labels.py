@@ -12,6 +12,12 @@ from .dataset import Dataset
 from .queries import as_ids, encode_queries
 
 FIELDS = ("y", "qid", "rows")
+#: To users of survival analysis, whose y has an event and a time.
+SURVIVAL = (
+    "y holds survival times with their events (fields {}): linrank ranks by utilities, and knows no censoring. Where "
+    "every event was seen, give the times as y; else give pairs=, (longer, shorter) for each two rows of which the "
+    "shorter one's event was seen. (Queries come along with y by linrank.labels(y, qid).)"
+)
 
 
 def labels(y: ArrayLike, qid: ArrayLike) -> NDArray[Any]:
@@ -43,6 +49,9 @@ def are_labels(y: Any) -> bool:
     names = getattr(getattr(y, "dtype", None), "names", None)
     if names is None:
         return False
+    kinds = sorted(y.dtype[name].kind for name in names)
+    if len(names) == 2 and "b" in kinds and set(kinds) <= set("bfiu"):
+        raise DataError(SURVIVAL.format(", ".join(names)))
     if set(names) != set(FIELDS):
         raise DataError(f"y has the fields {', '.join(names)}: make it with linrank.labels(y, qid).")
     return True

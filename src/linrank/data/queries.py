@@ -34,9 +34,19 @@ def check_ids(qid: ArrayLike | None, n_rows: int, what: str = "X") -> NDArray[An
     if qid is None:
         return None
     refuse_masked("qid", qid)
+    if isinstance(qid, str):
+        raise DataError(
+            f"qid={qid!r} would name a column of a dataframe, as `fit` and `score` take it: give one id per row."
+        )
     q = as_ids(qid)
     if q.ndim != 1 or q.size != n_rows:
-        raise DataError(f"qid has shape {q.shape}, but {what} has {n_rows} rows: give one query id per row.")
+        told = f"qid has shape {q.shape}, but {what} has {n_rows} rows"
+        if q.ndim == 1 and q.dtype.kind in "iuf" and q.size < n_rows and np.all(q >= 0) and q.sum() == n_rows:
+            raise DataError(
+                f"{told}: these look like group sizes, which add up to {n_rows}: pass them to fit as group=, or give "
+                "one query id per row, np.repeat(np.arange(len(group)), group)."
+            )
+        raise DataError(f"{told}: give one query id per row.")
     if q.dtype.kind == "f":
         if not np.all(np.isfinite(q)) or np.any(q != np.floor(q)) or np.any(np.abs(q) > 2.0**53):
             raise DataError("qid holds NaN, fractional or huge floating-point numbers: give integers or strings.")
@@ -84,6 +94,11 @@ def check_query_weight(
         if missing:
             raise DataError(f"query_weight has no entry for qid {missing[0]!r}: give every query a weight.")
         return check_weights("query_weight", [weight[name] for name in names], ids.size)
+    if np.ndim(series) == 1 and np.size(series) == ids.size != query.size:
+        raise DataError(
+            f"query_weight has {ids.size} values, one a query, but not the queries' names: give a mapping, "
+            f"{{{ids[:1].tolist()[0]!r}: weight, ...}}, or one value per row."
+        )
     w = check_weights("query_weight", weight, query.size)
     u = np.zeros(ids.size)
     u[query] = w

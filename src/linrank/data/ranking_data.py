@@ -16,6 +16,7 @@ from .._errors import DataError, NoPairsError, ParameterError
 from .._typing import FloatArray
 from .checks import check_choice, check_features, check_utilities, check_weights
 from .device import is_far, on_host, take_rows
+from .given import rows_of_pairs
 from .labels import are_labels, split_labels
 from .mapped import rows_of
 from .preferences import Grades, Graph, build, join, restrict
@@ -26,6 +27,7 @@ logger = logging.getLogger("linrank")
 
 PREFERENCES = ("full", "chain")
 QUERY_WEIGHTINGS = ("pairs", "queries")
+NO_TARGET = "This requires y to be passed, but the target y is None: give y, or pairs to fit on."
 #: N beyond these leaves no room for losses and gradients, which are sums over pairs.
 SMALLEST, LARGEST = 1e-306, 1e306
 
@@ -82,10 +84,14 @@ class RankingData:
             X.shape[0], y, qid, sample_weight, query_weight, pairs, preferences, query_weighting
         )
         checked = RankingData._of(X, values, grades.query, grades.ids, qid_from, grades.v, built)
-        without = checked.n_queries_without_pairs
-        if without:
-            logger.info("%d of %d queries have no pair: they are skipped in training", without, grades.n_queries)
+        checked.tell_of_skipped()
         self.__dict__.update(checked.__dict__)
+
+    def tell_of_skipped(self) -> None:
+        """Log how many queries have nothing to learn from."""
+        without = self.n_queries_without_pairs
+        if without:
+            logger.info("%d of %d queries have no pair: they are skipped in training", without, self.n_queries)
 
     @property
     def n_rows(self) -> int:
@@ -245,7 +251,7 @@ def rank(
 ) -> Preferences:
     """The preferences of checked rows, in the form that kernels use."""
     edges = check_preferences(preferences)
-    checked_pairs = None if pairs is None else _check_pairs(pairs, grades)
+    checked_pairs = None if pairs is None else check_pairs(pairs, grades)
     wanted = str(preferences) if edges is None else _graph(edges, values, grades)
     if isinstance(wanted, Graph) and wanted.weight.size == 0 and pairs is None:
         raise NoPairsError(
@@ -310,7 +316,7 @@ def _check_rows(
     pairs: ArrayLike | None,
 ) -> tuple[Grades, FloatArray | None]:
     if y is None and pairs is None:
-        raise DataError("This requires y to be passed, but the target y is None: give y, or pairs to fit on.")
+        raise DataError(NO_TARGET)
     query, ids = encode_queries(qid, n_rows)
     values = None if y is None else check_utilities(y, n_rows)
     v = None if sample_weight is None else check_weights("sample_weight", sample_weight, n_rows)
@@ -324,16 +330,9 @@ def exact_values(y: Any, values: FloatArray) -> NDArray[Any]:
     return given if given.dtype.kind in "iu" else values
 
 
-def _check_pairs(pairs: ArrayLike, grades: Grades) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+def check_pairs(pairs: ArrayLike, grades: Grades) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
     """Explicit pairs as (winner, loser, weight), each pair once."""
-    try:
-        p = np.asarray(pairs, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise DataError(f"pairs must hold numbers, (winner row, loser row[, weight]): {error}.") from None
-    if p.size == 0:
-        p = p.reshape(0, 2)
-    if p.ndim != 2 or p.shape[1] not in (2, 3):
-        raise DataError(f"pairs has shape {p.shape}: give (n, 2), or (n, 3) with weights.")
+    p = rows_of_pairs(pairs, None, grades.query.size)
     rows, n_rows = p[:, :2], grades.query.size
     if not np.all(np.isfinite(p)) or np.any(rows != np.floor(rows)):
         raise DataError("pairs contains NaN, infinity or fractional rows: give row numbers, counted from 0.")
@@ -346,7 +345,7 @@ def _check_pairs(pairs: ArrayLike, grades: Grades) -> tuple[NDArray[np.int64], N
     if np.any(across):
         k = int(np.argmax(across))
         raise DataError(f"pairs joins rows {winner[k]} and {loser[k]} of different queries: give them the same qid.")
-    weight = check_weights("the third column of pairs", p[:, 2], len(p)) if p.shape[1] == 3 else np.ones(len(p))
+    weight = check_weights("the third column of pairs", p[:, 2], len(p))
     key, where = np.unique(winner * n_rows + loser, return_inverse=True)
     total: FloatArray = np.bincount(where, weight, minlength=key.size).astype(np.float64)
     return key // n_rows, key % n_rows, total

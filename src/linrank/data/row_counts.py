@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import UndefinedMetricWarning
+from .._errors import UndefinedMetricWarning, warn_caller
 from .queries import encode_queries
 
 #: What to do about queries that were cut.
@@ -42,12 +41,11 @@ class RowCounts:
             return
         k = differ[np.argmin(there[differ])]
         queries = "1 query is judged" if differ.size == 1 else f"{differ.size:,} queries are judged"
-        warnings.warn(
+        warn_caller(
             f"{queries} with another number of rows than in training (query {ids[there[k]]}: "
             f"{self.rows[here[k]]} rows in training, {other.rows[there[k]]} here). If folds cut queries, this score is "
             f"not to be believed: {CURE}. If these are other queries with the same ids, judge by labels(y, qid).",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
 
 

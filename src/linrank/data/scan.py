@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._text import size
+from .._bars import size
 from .._typing import FloatArray
 from .dataset import CHUNK_BYTES, Dataset
 from .joining import joined, wide_enough

@@ -117,6 +117,10 @@ class SumEngine:
 
     def columns(self) -> Columns:
         """The columns over the rows of all parts."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> Columns:
         return Columns.joined(self.each(lambda k: self.engines[k].columns()))
 
     def largest_row(self, scale: FloatArray | None) -> float:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
+from .._errors import ParameterError, warn_caller
 from .._text import printable, repeated
 from .._typing import FloatArray
 
@@ -41,14 +40,23 @@ class LinearFunction:
 
     @classmethod
     def of(cls, estimator: Any, offset: float = 0.0) -> LinearFunction:
-        """The function that a fitted ranker computes, or the decision function of an AUCClassifier."""
+        """The function that a fitted ranker computes, or the decision function of an AUCClassifier.
+
+        Or a Pipeline of affine steps that ends in one of them: the steps are folded into the weights.
+        """
         from sklearn.utils.validation import (
             check_is_fitted,  # not at the top: `linrank export --help` needs names alone
         )
 
         check_is_fitted(estimator)
+        from ..rankers.pipeline import fold
+
+        try:
+            estimator, constant = fold(estimator)
+        except ParameterError as error:
+            raise ParameterError(f"The Pipeline is not exported, only linear rankers are: {error}") from None
         ranker = getattr(estimator, "ranker_", estimator)
-        if getattr(ranker, "coef_", None) is None:  # a pipeline, say of a kernel and a ranker
+        if getattr(ranker, "coef_", None) is None:
             raise ParameterError(
                 f"A {type(estimator).__name__} is not exported, only linear rankers are: targets compute linear "
                 "functions of the features alone. Export its ranker, and compute what comes before it yourself."
@@ -56,7 +64,7 @@ class LinearFunction:
         weights = np.array(ranker.coef_, dtype=np.float64)
         given = getattr(estimator, "feature_names_in_", None)
         names = [f"f{j}" for j in range(1, weights.size + 1)] if given is None else [str(name) for name in given]
-        own = float(getattr(estimator, "intercept_", [0.0])[0])
+        own = constant if ranker is estimator else float(estimator.intercept_[0])
         if isinstance(offset, bool) or not isinstance(offset, (int, float)) or not math.isfinite(offset):
             raise ParameterError(f"offset={offset!r} must be a finite number.")
         if not np.all(np.isfinite(weights)):
@@ -83,10 +91,9 @@ class LinearFunction:
         if name in self.names:
             raise ParameterError(f"A feature is named {name!r}, which is needed for the offset: rename that feature.")
         if not defined:
-            warnings.warn(
+            warn_caller(
                 f"{target} has no place for an offset: it is the weight of a feature {name!r}, which you must define "
-                "there with the value 1 for every document.",
-                stacklevel=2,
+                "there with the value 1 for every document."
             )
         fill = None if self.fill is None else np.append(self.fill, 1.0)
         weights = np.append(self.weights, self.offset)
@@ -101,7 +108,7 @@ class LinearFunction:
         if matter.size:
             more = f" and {matter.size - SHOWN:,} more, in the model's fill" if matter.size > SHOWN else ""
             what = f"{target} takes a missing value for 0, but this ranker for the feature's mean"
-            warnings.warn(f"{what}: {cure} ({values}{more}).", stacklevel=2)
+            warn_caller(f"{what}: {cure} ({values}{more}).")
 
 
 def refuse_repeated(names: Sequence[str], what: str) -> None:

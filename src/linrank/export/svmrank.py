@@ -33,7 +33,9 @@ empty# kernel parameter -u
 def write(function: LinearFunction, options: Options) -> bytes:
     """The model's text."""
     function.warn_of_fill("SVMrank", "write the means into the data before SVMrank reads it")
-    header = HEADER.format(highest=function.weights.size + 1, threshold=number(-function.offset))  # as SVMrank counts
+    header = HEADER.format(
+        highest=function.weights.size + 1, threshold=number(0.0 - function.offset)
+    )  # as SVMrank counts
     entries = [f"{j}:{number(weight)}" for j, weight in enumerate(function.weights.tolist(), 1) if weight != 0]
     return f"{header}{' '.join(['1', *entries, '#'])}\n".encode()
 

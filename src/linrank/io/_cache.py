@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from .._bars import size
 from .._errors import DataError, LinrankError
 from .._files import PathLike, sync_folder
-from .._text import size
 from ..data.dataset import Dataset
 from . import _store
 from ._beside import SIZES, WEIGHTS, side_path

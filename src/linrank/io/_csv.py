@@ -23,7 +23,7 @@ from ._rows import Piece, Rows
 from ._streams import Source, name_of
 from ._tables import Table, each, whole
 from ._texts import chunks
-from .write import ROWS, packed, short, texts
+from .write import ROWS, packed, short, texts, writing
 
 
 class CsvTables:
@@ -108,7 +108,7 @@ def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
     known = {name: values for name, values in known.items() if values is not None}
     if len({*names, *known}) < len(names) + len(known):
         raise ParameterError(f"The features need different names, none of them {', '.join(known)}.")
-    with replacing(path) as file, packed(file, path) as out:
+    with replacing(path) as file, packed(file, path) as out, writing(path, data) as bar:
         text = io.StringIO()
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
         writer.writerow([*known, *names])
@@ -122,6 +122,7 @@ def write_csv(path: PathLike, data: Dataset, *, separator: str = ",") -> None:
             out.write(utf8(text.getvalue(), "name, query id or comment"))
             text.seek(0)
             text.truncate()
+            bar.advance(part.n_rows)
 
 
 def _cells(part: Dataset, name: str) -> list[str]:

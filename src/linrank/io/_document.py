@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._errors import ModelFileError
 from .._typing import FloatArray
+from ..data.weights import named_weights
 from ._json import parse
 from ._model import ESTIMATORS, FACTS, Model
 from ._values import decode, encode
@@ -60,7 +61,7 @@ def loads(text: bytes, name: str) -> Model:
         )
     document = parse(text, name)
     if document.get("format") != "linrank":
-        raise ModelFileError(f"{name} is JSON, but not a model of linrank: name a file written by linrank.save.")
+        return _by_hand(document, name)
     version = document.get("version")
     if not _is(version, int) or version < 1:
         raise _damaged(name, "its version is not a whole number")
@@ -70,6 +71,17 @@ def loads(text: bytes, name: str) -> Model:
         return _checked(document)
     except ValueError as error:
         raise _damaged(name, str(error)) from None
+
+
+def _by_hand(document: dict[str, Any], name: str) -> Model:
+    """The model that a flat object of names and weights describes."""
+    if not document or not all(_is(value, float) for value in document.values()):
+        raise ModelFileError(
+            f"{name} is JSON, but not a model of linrank, nor weights by name such as "
+            '{"bm25": 0.7}: name a file written by linrank.save.'
+        )
+    names, weights = named_weights(document)
+    return Model("LinearRanker", {}, weights, names, by_hand=True)
 
 
 def _checked(document: dict[str, Any]) -> Model:

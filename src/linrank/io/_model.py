@@ -68,6 +68,8 @@ class Model:
     training : dict
         Facts: rows, queries, pairs, features, loss, alpha, objective, gap, iterations, status, fitted_with_qid, the
         version of linrank and the date (UTC). None where not known.
+    by_hand : bool
+        Whether somebody wrote the weights, as {"bm25": 0.7}: features that are not named weigh 0.
     """
 
     estimator: str
@@ -79,6 +81,7 @@ class Model:
     fill: FloatArray | None = None
     state: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
+    by_hand: bool = False
 
     @property
     def intercept(self) -> float | None:
@@ -93,7 +96,8 @@ class Model:
         check_is_fitted(estimator)
         name = type(estimator).__name__
         if name not in ESTIMATORS:
-            raise ModelFileError(f"{name} cannot be saved: model files hold {', '.join(ESTIMATORS)}.")
+            kinds = ", ".join(ESTIMATORS)
+            raise ModelFileError(f"{name} cannot be saved: model files hold {kinds}. joblib.dump keeps any estimator.")
         ranker: LinearPredictor = getattr(estimator, "ranker_", estimator)
         names = getattr(estimator, "feature_names_in_", None)
         scale = getattr(ranker, "scale_", None)

@@ -13,6 +13,7 @@ from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_choice
 from ..data.dataset import Comments, Dataset
+from ..data.frames import infinite_in, missing_in
 from ..data.missing import learn_missing
 from ._columns import MISSING, Columns, check_dtype
 from ._growing import Growing, GrowingIds, GrowingTexts
@@ -186,8 +187,7 @@ def _refuse_infinity(X: NDArray[Any], names: list[str], before: int) -> None:
     for j, name in enumerate(names):
         infinite = np.isinf(X[:, j])
         if infinite.any():
-            row = before + np.flatnonzero(infinite)[0] + 1
-            raise DataError(f"Column {name!r} is infinite (in {X.dtype}) in row {row}: drop the row or cap the value.")
+            raise DataError(infinite_in(name, before + int(np.flatnonzero(infinite)[0]), str(X.dtype)))
 
 
 def _without_missing(X: NDArray[Any], names: list[str], missing: str, before: int) -> Any:
@@ -196,9 +196,6 @@ def _without_missing(X: NDArray[Any], names: list[str], missing: str, before: in
     if missing == "error":
         row, column = np.nonzero(np.isnan(X))
         if row.size:
-            raise DataError(
-                f"Column {names[column[0]]!r} is missing in row {before + row[0] + 1} (of {row.size} missing values): "
-                "missing='zero' or 'mean' fills it in."
-            )
+            raise DataError(missing_in(names[column[0]], before + int(row[0]), row.size))
         return X
     return learn_missing(X, missing)[0]

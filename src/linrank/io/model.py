@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._errors import ModelFileError
+from .._errors import ModelFileError, ParameterError
 from .._files import PathLike, replacing
 from . import _foreign
 from ._document import dumps, loads
@@ -20,12 +20,28 @@ __all__ = ["Model", "load", "read_model", "save"]
 def save(ranker: Any, path: PathLike) -> None:
     """Write a fitted ranker (or AUCClassifier) to a model file.
 
+    A Pipeline of affine steps (scalers, choices of columns) and a ranker is written as one ranker on the columns that
+    come in. All its scores differ from the pipeline's by one number, which no comparison shows. Any other is refused:
+    ``joblib.dump`` keeps it.
+
     The file is written beside its place and moved there: a crash or a full disk leaves the file that was there before.
     `history_` and `cv_results_` are not kept, nor what `warm_start` keeps of the solver beside the weights.
     """
-    text = dumps(Model.of(ranker))
+    text = dumps(Model.of(_folded(ranker)))
     with replacing(path) as file:
         file.write(text)
+
+
+def _folded(estimator: Any) -> Any:
+    """A pipeline as one ranker; others as they are."""
+    if not hasattr(estimator, "steps"):
+        return estimator
+    from ..rankers.pipeline import fold
+
+    try:
+        return fold(estimator)[0]
+    except ParameterError as error:
+        raise ModelFileError(f"The Pipeline cannot be saved: {error}") from None
 
 
 def load(path: PathLike, *, n_features: int | None = None) -> Any:

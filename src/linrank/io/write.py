@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from .._bars import Bar
 from .._errors import DataError, ParameterError
 from .._files import PathLike, replacing
 from ..data.checks import check_features
@@ -52,9 +54,15 @@ def write_svmlight(
         Number the features from 0 and not from 1.
     """
     data = checked(X, y, qid, comments, sample_weight)
-    with replacing(path) as file, packed(file, path) as out:
+    with replacing(path) as file, packed(file, path) as out, writing(path, data) as bar:
         for text in svmlight_text(data, zero_based):
             out.write(text)
+            bar.advance(min(ROWS, data.n_rows - bar.done))
+
+
+def writing(path: PathLike, data: Dataset) -> Bar:
+    """A bar of the rows that are written."""
+    return Bar(f"writing {Path(path).name}", data.n_rows, "rows")
 
 
 def svmlight_text(data: Dataset, zero_based: bool = False) -> Iterator[bytes]:

@@ -10,6 +10,8 @@ from numba import types
 from numba.core import config
 from numba.core.errors import NumbaError
 
+from ._compiling import share
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -17,6 +19,7 @@ def _compile(function: F, **options: Any) -> F:
     options = {"nogil": True, "error_model": "numpy", **options}
     try:
         compiled: Any = numba.njit(cache=True, **options)(function)
+        share(compiled)
     except RuntimeError:  # numba finds no writable cache folder: compile anew in each process
         compiled = numba.njit(**options)(function)
     return compiled

@@ -7,10 +7,11 @@ reproduce a tool, or single conventions by name: see `Conventions` and the docum
 
 from __future__ import annotations
 
-from . import _listwise, _pairs
+from . import _listwise, _log_loss, _pairs
 from ._compare import Comparison, compare
 from ._conventions import Conventions
 from ._listwise import *  # noqa: F403
+from ._log_loss import *  # noqa: F403
 from ._names import Metric, parse
 from ._pairs import *  # noqa: F403
 from ._scorer import scorer
@@ -18,3 +19,4 @@ from ._scorer import scorer
 __all__ = ["Comparison", "Conventions", "Metric", "compare", "parse", "scorer"]
 __all__ += _listwise.__all__
 __all__ += _pairs.__all__
+__all__ += _log_loss.__all__

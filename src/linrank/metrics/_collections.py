@@ -93,6 +93,12 @@ def mean_over_queries(function: Callable[..., Value]) -> Judge:
     return judge
 
 
+def refuse_pairs(pairs: Any) -> None:
+    """Refuse pairs, which name rows by number."""
+    if pairs is not None:
+        raise DataError("pairs name rows by their numbers, which rows of a dask collection do not have: judge by y.")
+
+
 def extremes(y: Any) -> tuple[float, float, bool]:
     """The smallest and the largest label of a collection, and whether there are others."""
     from dask import compute

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +79,7 @@ def compare(
     scores_a: ArrayLike,
     scores_b: ArrayLike,
     qid: ArrayLike | None = None,
-    metric: str | Metric = "ndcg@10",
+    metric: str | Metric | Callable[..., float] = "ndcg@10",
     *,
     preset: str | None = None,
     n_resamples: int = 10_000,
@@ -98,10 +99,11 @@ def compare(
     ----------
     y, scores_a, scores_b, qid
         Utilities, the scores of both rankings, queries; y may be `labels(y, qid)`.
-    metric : str, default="ndcg@10"
-        As in `metrics.parse`; pairwise metrics are averaged over queries too.
+    metric : str or callable, default="ndcg@10"
+        As in `metrics.parse`; pairwise metrics are averaged over queries too. Or a function (y, scores, qid) of your
+        own, which gets the rows of one query at a time.
     preset, options
-        Conventions, as the metric's function takes them.
+        Conventions, as the metric's function takes them; of a function of your own ``greater_is_better``.
     n_resamples : int, default=10_000
         Draws of the test and of the bootstrap.
     confidence : float, default=0.95
@@ -121,6 +123,13 @@ def compare(
     if rows_a.n_queries == 1:
         return _within_one_query(judge, rows_a, rows_b, confidence)
     a, b = (judge(y, rows.scores, qid, per_query=True) for rows in (rows_a, rows_b))
+    return compare_queries(judge, a, b, n_resamples, confidence, random_state)
+
+
+def compare_queries(
+    judge: Metric, a: FloatArray, b: FloatArray, n_resamples: int, confidence: float, random_state: Any
+) -> Comparison:
+    """Compare the values of a metric for the same queries."""
     defined = ~(np.isnan(a) | np.isnan(b))
     if defined.sum() < 2:
         raise DataError(f"{judge.name} is defined for {defined.sum()} queries only: two or more are needed to compare.")

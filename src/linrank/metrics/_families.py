@@ -29,7 +29,9 @@ class Family:
     greater_is_better : bool
         False for errors.
     over_preferences : bool
-        Whether it takes `preferences`, and `ties` of pairs.
+        Whether it takes `preferences` and `pairs`.
+    ties : bool
+        Whether it takes the `ties` of pairs.
     threshold : bool
         Whether it takes the `threshold` of relevance.
     """
@@ -41,6 +43,7 @@ class Family:
     greater_is_better: bool = True
     over_preferences: bool = False
     threshold: bool = False
+    ties: bool = False
 
 
 #: Families by name, in the order of their definition.
@@ -64,6 +67,7 @@ def pairwise(
     greater_is_better: bool = True,
     over_preferences: bool = False,
     threshold: bool = False,
+    ties: bool = False,
 ) -> Callable[[Function], Function]:
     """Enter a function as a metric of pairs, by its own name."""
 
@@ -76,6 +80,7 @@ def pairwise(
             greater_is_better=greater_is_better,
             over_preferences=over_preferences,
             threshold=threshold,
+            ties=ties,
         )
         enter(found)
         return function

@@ -20,7 +20,7 @@ from ..data.rankings import Preferences
 from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
-from ._collections import extremes, mean_over_queries, over_collection
+from ._collections import extremes, mean_over_queries, over_collection, refuse_pairs
 from ._families import pairwise
 from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share, weights_beside
 
@@ -42,12 +42,13 @@ class PairOptions(TypedDict, total=False):
     sample_weight: ArrayLike | None
     query_weight: QueryWeight
     query_weighting: str
+    pairs: ArrayLike | None
     per_query: bool
 
 
-@pairwise(aliases=("accuracy",), over_preferences=True)
+@pairwise(aliases=("accuracy",), over_preferences=True, ties=True)
 def pairwise_accuracy(
-    y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
+    y: ArrayLike | None, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
     """Weighted share of the preferences that the scores order rightly; equal scores count one half.
 
@@ -58,9 +59,9 @@ def pairwise_accuracy(
     return wmw(y, scores, qid, **options)
 
 
-@pairwise(aliases=("error",), greater_is_better=False, over_preferences=True)
+@pairwise(aliases=("error",), greater_is_better=False, over_preferences=True, ties=True)
 def pairwise_error(
-    y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
+    y: ArrayLike | None, scores: ArrayLike, qid: ArrayLike | None = None, **options: Unpack[PairOptions]
 ) -> Value:
     """1 minus the pairwise accuracy: the share of preferences in the wrong order. Smaller is better.
 
@@ -70,9 +71,9 @@ def pairwise_error(
     return 1.0 - wmw(y, scores, qid, **options)
 
 
-@pairwise(over_preferences=True)
+@pairwise(over_preferences=True, ties=True)
 def wmw(
-    y: ArrayLike,
+    y: ArrayLike | None,
     scores: ArrayLike,
     qid: ArrayLike | None = None,
     *,
@@ -81,31 +82,59 @@ def wmw(
     sample_weight: ArrayLike | None = None,
     query_weight: QueryWeight = None,
     query_weighting: str = "pairs",
+    pairs: ArrayLike | None = None,
     per_query: bool = False,
 ) -> Value:
     """Wilcoxon-Mann-Whitney statistic over the preferences: the weighted share of pairs in the right order.
 
     A pair of equal scores counts one half (ties="half"), as right ("correct": the >= of RankNCG's equation (2)) or as
-    wrong ("wrong"). `preferences` and `query_weighting` are those of LinearRanker: pairs of all queries are pooled, or
-    every query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
+    wrong ("wrong"). `preferences`, `query_weighting` and `pairs`, (winner row, loser row[, weight]), are those of
+    LinearRanker: explicit pairs add to those of y, which may be None, and pairs of all queries are pooled, or every
+    query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
     """
     check_choice("ties", ties, tuple(TIE_VALUE))
-    check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
     if any_collection(y, scores, qid):
+        refuse_pairs(pairs)
+        check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
         options = {"preferences": preferences, "sample_weight": sample_weight, "query_weight": query_weight}
         return over_collection("wmw", _Pooled(ties, query_weighting), y, scores, qid, per_query, options)
-    rows = check_rows(y, scores, qid)
-    u = 1.0 if query_weight is None else check_query_weight(query_weight, rows.query, rows.ids)
+    rows = check_rows(or_none(y, scores, pairs), scores, qid)
     sample_weight = weights_beside(y, sample_weight)
-    found = count_pairs(rows, y, qid, sample_weight, preferences)
-    values = share(found.right(TIE_VALUE[ties]), found.total)
-    if per_query or rows.cut is not None:
-        return over_queries("wmw", values, rows, None, per_query)
-    weight = u * (found.total if query_weighting == "pairs" else (found.total > 0))
-    if not 0 < weight.sum() < np.inf:  # this names what is missing
-        make_preferences(rows.y.size, y, qid, sample_weight, query_weight, None, preferences, query_weighting)
-    used = weight > 0
-    return float(np.average(values[used], weights=weight[used]))
+    found = count_pairs(rows, y, qid, sample_weight, preferences, pairs)
+    given = Compared(y, qid, sample_weight, query_weight, pairs, preferences, query_weighting)
+    return given.mean("wmw", found.right(TIE_VALUE[ties]), found.total, rows, per_query)
+
+
+class Compared(NamedTuple):
+    """What a metric over preferences was asked for."""
+
+    y: ArrayLike | None
+    qid: ArrayLike | None
+    sample_weight: ArrayLike | None
+    query_weight: QueryWeight
+    pairs: ArrayLike | None
+    preferences: Any
+    query_weighting: str
+
+    def mean(self, name: str, sums: FloatArray, total: FloatArray, rows: Rows, per_query: bool) -> Value:
+        """Mean over preferences from sums of each query and the weight of its preferences; NoPairsError without any."""
+        check_choice("query_weighting", self.query_weighting, QUERY_WEIGHTINGS)
+        u = 1.0 if self.query_weight is None else check_query_weight(self.query_weight, rows.query, rows.ids)
+        values = share(sums, total)
+        if per_query or rows.cut is not None:
+            return over_queries(name, values, rows, None, per_query)
+        weight = u * (total if self.query_weighting == "pairs" else (total > 0))
+        if not 0 < weight.sum() < np.inf:  # this names what is missing
+            make_preferences(rows.scores.size, *self)
+        used = weight > 0
+        return float(np.average(values[used], weights=weight[used]))
+
+
+def or_none(y: ArrayLike | None, scores: ArrayLike, pairs: ArrayLike | None) -> ArrayLike:
+    """Utilities as they are; where pairs are all there is, equal ones."""
+    if y is None and pairs is None:
+        raise DataError("There is nothing to judge by: give y, or pairs.")
+    return np.zeros(np.shape(scores)[:1]) if y is None else y
 
 
 @pairwise(threshold=True)
@@ -232,17 +261,19 @@ class PairCounts(NamedTuple):
 
 def count_pairs(
     rows: Rows,
-    y: ArrayLike,
+    y: ArrayLike | None,
     qid: ArrayLike | None,
     sample_weight: ArrayLike | None = None,
     preferences: Any = "full",
+    pairs: ArrayLike | None = None,
 ) -> PairCounts:
     """Weigh the preferences of each query by their outcome; all 0 where there are none. O(m log m)."""
-    grades = rows.small_grades(FEW_LEVELS) if isinstance(preferences, str) and preferences == "full" else None
+    in_full = pairs is None and isinstance(preferences, str) and preferences == "full"
+    grades = rows.small_grades(FEW_LEVELS) if in_full else None
     if grades is not None:
         return _count_by_sweep(rows, grades[0], grades[1].size, sample_weight)
     try:
-        found, _, p = make_preferences(rows.scores.size, y, qid, sample_weight, None, None, preferences)
+        found, _, p = make_preferences(rows.scores.size, y, qid, sample_weight, None, pairs, preferences)
     except NoPairsError:
         return PairCounts(*np.zeros((3, rows.n_queries)))
     query = found.query[p.row[p.ranking_ptr[:-1]]]

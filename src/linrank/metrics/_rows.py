@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,20 +9,61 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import DataError, ParameterError, UndefinedMetricWarning
+from .._errors import DataError, ParameterError, UndefinedMetricWarning, warn_caller
 from .._once import cached_property
 from .._typing import FloatArray
 from ..data.checks import check_utilities
 from ..data.dataset import Dataset
+from ..data.frames import frame_of
 from ..data.labels import are_labels, split_labels
 from ..data.ordering import Ordered, order_within
 from ..data.queries import check_query_weight, encode_queries
 from ..data.row_counts import Cut, find_cut
 
-#: A float; with per_query=True an array of one float per query, in the order of np.unique(qid).
+#: A float; with per_query=True `QueryValues`.
 Value: TypeAlias = Any
 QueryWeight: TypeAlias = ArrayLike | Mapping[Any, float] | None
 LARGEST_GRADE = 31
+
+
+class QueryValues(np.ndarray[Any, np.dtype[np.float64]]):
+    """One value per query, in the order of np.unique(qid): an array that knows their names, `qid`.
+
+    Values computed query by query keep the names; parts and sums of them are plain.
+    """
+
+    qid: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, values: FloatArray, qid: NDArray[Any]) -> QueryValues:
+        """Values with the names of their queries."""
+        named = np.asarray(values, dtype=np.float64).view(cls)
+        named.qid = qid
+        return named
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Numbers computed query by query keep the names."""
+        if return_scalar or np.ndim(array) == 0:
+            return np.asarray(array)[()]
+        return QueryValues.of(array, self._names()) if array.shape == self.shape and array.dtype.kind == "f" else array
+
+    def __getitem__(self, key: Any) -> Any:
+        """Parts are plain."""
+        return np.asarray(self)[key]
+
+    def __reduce__(self) -> Any:
+        return QueryValues.of, (np.asarray(self), self.qid)
+
+    def to_dict(self) -> dict[Any, float]:
+        """The value of each query by its name."""
+        return dict(zip(self._names().tolist(), self.tolist(), strict=True))
+
+    def to_frame(self, name: str = "value") -> Any:
+        """A dataframe with the columns "qid" and `name`, of pandas or, where that is not installed, polars."""
+        return frame_of({"qid": self._names(), name: np.asarray(self)})
+
+    def _names(self) -> NDArray[Any]:
+        return np.arange(self.size) if self.qid is None else self.qid
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,16 +147,16 @@ def check_cut(k: Any, n_rows: int) -> int:
 def over_queries(metric: str, values: FloatArray, rows: Rows, query_weight: QueryWeight, per_query: bool) -> Value:
     """One value per query, or their weighted mean; NaN marks queries that do not count."""
     if rows.cut is not None:
-        warnings.warn(f"The score is NaN: {rows.cut.sentence}", UndefinedMetricWarning, stacklevel=3)
+        warn_caller(f"The score is NaN: {rows.cut.sentence}", UndefinedMetricWarning)
         values = np.where(np.isin(np.arange(values.size), rows.cut.queries), np.nan, values)
-        return values if per_query else float("nan")
+        return QueryValues.of(values, rows.ids) if per_query else float("nan")
     if per_query:
-        return values
+        return QueryValues.of(values, rows.ids)
     u = np.ones(values.size) if query_weight is None else check_query_weight(query_weight, rows.query, rows.ids)
     counts = ~np.isnan(values) & (u > 0)
     if not np.any(counts):
         text = f"{metric} is not defined for any query here (no relevant rows, or none but those): the mean is NaN."
-        warnings.warn(text, UndefinedMetricWarning, stacklevel=3)
+        warn_caller(text, UndefinedMetricWarning)
         return float("nan")
     return float(np.average(values[counts], weights=u[counts]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
-from .._errors import DataError, NoPairsError, UndefinedMetricWarning
+from .._errors import DataError, NoPairsError, UndefinedMetricWarning, warn_caller
 from .._typing import FloatArray
 from ..data.labels import are_labels, split_labels
 from ._names import Metric, parse
@@ -37,7 +37,7 @@ class Scorer:
         try:
             value = as_trained(self.metric, estimator)(y, scores, qid)
         except NoPairsError as error:
-            warnings.warn(f"{self.metric.name} is NaN: {error}", UndefinedMetricWarning, stacklevel=2)
+            warn_caller(f"{self.metric.name} is NaN: {error}", UndefinedMetricWarning)
             value = np.nan
         return self.metric.score(float(value))
 
@@ -48,7 +48,9 @@ class Scorer:
         return request
 
 
-def scorer(name: str | Metric, preset: str | None = None, *, one_query: bool = False, **options: Any) -> Scorer:
+def scorer(
+    name: str | Metric | Callable[..., float], preset: str | None = None, *, one_query: bool = False, **options: Any
+) -> Scorer:
     """A metric as scikit-learn's `scoring`.
 
     With metadata routing on, pass qid to `fit` of GridSearchCV and the like; with routing off let y be
@@ -60,8 +62,9 @@ def scorer(name: str | Metric, preset: str | None = None, *, one_query: bool = F
 
     Parameters
     ----------
-    name : str
-        As in `parse`; errors are negated, since greater is better in scikit-learn.
+    name : str or callable
+        As in `parse`; errors are negated, since greater is better in scikit-learn. Or a function (y, scores, qid) of
+        your own, with ``greater_is_better=False`` for an error.
     preset, options
         Conventions, as the metric's function takes them.
     one_query : bool, default=False

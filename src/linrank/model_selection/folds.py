@@ -17,7 +17,8 @@ logger = logging.getLogger("linrank")
 
 ROWS_AT_ONCE = 1 << 14  # hashed in one go
 
-Fold = tuple[NDArray[np.int64], NDArray[np.int64]]  # training rows, test rows
+Fold = tuple[NDArray[np.int64], NDArray[np.int64]]  # training rows (or pairs), test rows
+Halves = tuple[RankingData, RankingData]  # of a fold: training and test data
 
 
 def make_folds(cv: Any, data: RankingData) -> list[Fold]:
@@ -95,14 +96,19 @@ def balanced(load: NDArray[Any], n_folds: int, rng: np.random.Generator | None =
     return fold
 
 
-def with_pairs(folds: list[Fold], data: RankingData) -> list[tuple[RankingData, RankingData]]:
+def with_pairs(folds: list[Fold], data: RankingData) -> list[Halves]:
     """Training and test data of the folds that have pairs on both sides; others are counted in a message."""
-    parts = [(data.part(train), data.part(test)) for train, test in folds]
-    kept = [fold for fold in parts if all(side.preferences.n_rankings for side in fold)]
+    return kept_halves([(data.part(train), data.part(test)) for train, test in folds])
+
+
+def kept_halves(halves: list[Halves]) -> list[Halves]:
+    """Those folds that have pairs on both sides."""
+    kept = [fold for fold in halves if all(side.preferences.n_rankings for side in fold)]
     if not kept:
         raise DataError("No fold has pairs for both training and testing: use fewer folds, or give more data.")
-    if len(kept) < len(folds):
-        logger.warning("%d of %d folds have no pair on one side: they are left out", len(folds) - len(kept), len(folds))
+    if len(kept) < len(halves):
+        left_out = len(halves) - len(kept)
+        logger.warning("%d of %d folds have no pair on one side: they are left out", left_out, len(halves))
     return kept
 
 

@@ -16,9 +16,11 @@ from .._typing import FloatArray
 from ..data.ranking_data import RankingData
 from ..engines.matrix import score_rows
 from ..metrics import Metric, parse
+from ..metrics._log_loss import value_over
 from ..metrics._names import OVER_PREFERENCES
-from ..metrics._pairs import TIE_VALUE, accuracy_of
 from ..rankers.training import Training
+from .folds import Halves
+from .results import Results
 
 logger = logging.getLogger("linrank")
 
@@ -26,8 +28,6 @@ logger = logging.getLogger("linrank")
 REACH = 1e3
 #: How often, and by which factor, such a path is made longer where the best alpha is at its end.
 GROWTH, FURTHER = 4, 30.0
-
-Halves = tuple[RankingData, RankingData]  # of a fold: training and test data
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,9 @@ class Judge:
 
     def check(self, data: RankingData) -> None:
         """Refuse data that it cannot judge."""
-        if data.y is None and isinstance(self.metric, Metric) and not self.over_the_data:
-            raise DataError(f"metric={self.metric.name!r} needs y: give y, or choose by 'pairwise_accuracy'.")
+        if data.y is None and not self.over_the_data:
+            name = getattr(self.metric, "name", None) or getattr(self.metric, "__name__", "a function")
+            raise DataError(f"metric={name!r} needs y: give y, or choose by 'pairwise_accuracy' or 'log_loss'.")
 
     def __call__(self, test: RankingData, scores: FloatArray) -> float:
         """What the scores are worth; NaN where that is not defined."""
@@ -63,8 +64,7 @@ class Judge:
         if not isinstance(metric, Metric):
             return float(metric(test.y, scores, test.query))
         if self.over_the_data:
-            accuracy = accuracy_of(scores, test.preferences, TIE_VALUE[metric.options.get("ties", "half")])
-            return accuracy if metric.greater_is_better else 1.0 - accuracy
+            return value_over(metric, scores, test.preferences)
         assert test.y is not None
         if metric.family in OVER_PREFERENCES:  # pooled over the pairs of all queries, as everywhere
             try:
@@ -102,25 +102,39 @@ class Path:
         return all(fold.converged for fold in self.folds)
 
     @property
-    def results(self) -> dict[str, Any]:
+    def results(self) -> Results:
         """`cv_results_`."""
         scores = np.array([fold.scores for fold in self.folds]).T
         known = scores[:, ~np.isnan(scores).any(axis=0)]  # folds in which the metric is defined
         n = known.shape[1]
-        return {
-            "alpha": self.alphas,
-            "mean_score": known.mean(axis=1) if n else np.full(self.alphas.size, np.nan),
-            "standard_error": known.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(self.alphas.size),
-            "scores": scores,
-            "n_iter": np.array([fold.n_iter for fold in self.folds]).T,
-            "default_alpha": self.default,
-        }
+        return Results(
+            alpha=self.alphas,
+            mean_score=known.mean(axis=1) if n else np.full(self.alphas.size, np.nan),
+            standard_error=known.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(self.alphas.size),
+            default_alpha=self.default,
+            **{f"split{k}_score": scores[:, k] for k in range(len(self.folds))},
+            **{f"split{k}_n_iter": np.array(fold.n_iter) for k, fold in enumerate(self.folds)},
+        )
 
     def longer(self, alphas: FloatArray, folds: list[FoldPath], first: bool) -> Path:
         """With more alphas, before the first or after the last one."""
         both = zip(self.folds, folds, strict=True)
         joined = [new.then(old) if first else old.then(new) for old, new in both]
         return Path(np.r_[alphas, self.alphas] if first else np.r_[self.alphas, alphas], joined, self.default)
+
+
+@dataclass(frozen=True)
+class CoefPath:
+    """The weights at each alpha of a path on all data, which nobody has asked for yet."""
+
+    training: Training
+    data: RankingData
+    alphas: FloatArray
+
+    def evaluated(self) -> dict[str, Any]:
+        """Weights (alphas, d) in the units of the data; each fit starts from the one before."""
+        trained = self.training.path(self.data, self.alphas, lambda solution: None)
+        return {"coef_path": np.array([fit.attributes()["coef_"] for fit in trained])}
 
 
 @dataclass(frozen=True)

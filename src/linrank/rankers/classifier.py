@@ -17,6 +17,7 @@ from .._errors import DataError
 from .._threads import map_in_threads
 from .._typing import FloatArray
 from ..data.checks import check_features, check_weights
+from ..data.frames import check_frame, header_of
 from ..engines.matrix import predict
 from ..losses import AnyLoss
 from ..model_selection.calibration import Sigmoid, fit_sigmoid
@@ -107,8 +108,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on rows X of two classes y; a pair weighs the product of its rows' weights."""
-        names = X
-        X = check_features(X)
+        names = check_frame(X)
+        X = check_features(names)
         classes, positive = _check_classes(y, X.shape[0])
         weight = np.ones(X.shape[0]) if sample_weight is None else _check_weight(sample_weight, positive)
         ranker = self._ranker().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
@@ -117,7 +118,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         ranker.fit(X, positive, sample_weight=weight)
         centre, rows, scores = self._held_out(X, positive, weight, folds, ranker)
         sigmoid = fit_sigmoid(scores, positive[rows], weight[rows])
-        validate_data(self, names, skip_check_array=True)
+        validate_data(self, header_of(names), skip_check_array=True)
         self.__dict__.update(_fitted(ranker, centre, sigmoid), classes_=classes)  # in one step: before Ctrl-C or after
         return self
 
@@ -129,8 +130,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Scores: above 0 is more probably positive than not. Their order is what was trained."""
         check_is_fitted(self)
-        features = check_features(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        given = check_frame(X)
+        features = check_features(given)
+        validate_data(self, header_of(given), reset=False, skip_check_array=True)
         return predict(features, self.ranker_.coef_, intercept=self.intercept_[0])
 
     def predict_proba(self, X: Any) -> FloatArray:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ConvergenceWarning
+from .._errors import ConvergenceWarning, ParameterError, warn_caller
 from ..data.collections import refuse_collection
+from ..data.dataset import unpacked
 from ..losses import AnyLoss
 from ..metrics import Metric
 from ..model_selection.folds import make_folds, with_pairs
-from ..model_selection.path import Judge, Search
+from ..model_selection.pair_folds import pair_folds
+from ..model_selection.path import CoefPath, Judge, Search
 from ..solvers import Solver
-from .names import feature_names
+from .lazy import Evaluated
+from .names import feature_names, named
 from .predictor import LinearPredictor
+from .refusals import refuses
 from .training import Training
 
 CURE = "choose alpha on a part of it, as X.partitions[:9].compute(), and fit LinearRanker(alpha=...) to all of it"
@@ -27,7 +31,8 @@ class LinearRankerCV(LinearPredictor):
     """LinearRanker with alpha chosen by cross-validation.
 
     Each fold follows the alphas from the strongest to the weakest, starting each from the solution before (and, with
-    the bundle method, from its planes). Queries are never split between folds; a single query is split by rows.
+    the bundle method, from its planes). Queries are never split between folds; a single query is split by rows, or,
+    where `pairs` are all there is, by pairs.
 
     Parameters
     ----------
@@ -35,12 +40,18 @@ class LinearRankerCV(LinearPredictor):
         The alphas to try, or how many: from a thousand times what alpha="auto" would be to a thousandth of it, and more
         where the best is the first or the last of them.
     cv : int, splitter or iterable of (train rows, test rows), default=5
-        Folds by query; a splitter gets the queries as groups.
+        Folds by query; a splitter gets the queries as groups. With pairs alone (no y) folds are of pairs: an iterable
+        holds numbers of pairs, a splitter gets the pairs as X, and `model_selection.PairKFold(by="items")` holds out
+        items with all of their pairs.
     metric : str or callable, default="pairwise_accuracy"
         What to choose alpha by: a name as in `linrank.metrics.parse` ("ndcg@10", "map"; errors are minimised), or a
-        callable, to be maximised, that gets (y, scores, query numbers) of the test rows.
+        callable, to be maximised, that gets (y, scores, query numbers) of the test rows. Pairs alone are judged by
+        "pairwise_accuracy" or "log_loss".
     one_standard_error : bool, default=False
         Take the strongest alpha whose mean score is within one standard error of the best.
+    refit : bool, default=True
+        Fit to all data with the alpha chosen. False keeps the ranker of the training rows, for a single split: with
+        ``cv=[(train rows, validation rows)]`` this is LETOR's protocol, in which validation rows choose, and no more.
     loss : str or Loss, default="squared_hinge"
         As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
     solver : str or Solver, default="auto"
@@ -54,11 +65,17 @@ class LinearRankerCV(LinearPredictor):
     alpha_ : float
         The alpha chosen.
     cv_results_ : dict
-        "alpha", "mean_score", "standard_error", "scores" (alphas by folds), "n_iter" (alphas by folds), and
-        "default_alpha", what alpha="auto" would have been.
+        Columns that ``pandas.DataFrame`` takes, one row an alpha: "alpha", "mean_score", "standard_error",
+        "split0_score", ..., "split0_n_iter", ..., and "default_alpha", what alpha="auto" would have been. By
+        ``cv_results_["scores"]`` and ``["n_iter"]`` the folds' columns come side by side.
+    coef_path_ : (alphas, d)
+        The weights at each alpha of `cv_results_`, fitted to all data (with refit=False: to the training rows). They
+        are computed when they are first asked for: until then the ranker holds on to the data.
     coef_, scale_, objective_, gap_, n_iter_, n_pairs_, history_, status_
-        Of the ranker fitted to all data with that alpha.
+        Of the ranker fitted to all data (with refit=False: to the training rows) with that alpha.
     """
+
+    coef_path_ = Evaluated("coef_path")
 
     def __init__(
         self,
@@ -67,6 +84,7 @@ class LinearRankerCV(LinearPredictor):
         cv: Any = 5,
         metric: str | Metric | Callable[..., float] = "pairwise_accuracy",
         one_standard_error: bool = False,
+        refit: bool = True,
         loss: str | AnyLoss = "squared_hinge",
         solver: str | Solver = "auto",
         preferences: str | ArrayLike = "full",
@@ -82,6 +100,7 @@ class LinearRankerCV(LinearPredictor):
         self.cv = cv
         self.metric = metric
         self.one_standard_error = one_standard_error
+        self.refit = refit
         self.loss = loss
         self.solver = solver
         self.preferences = preferences
@@ -93,6 +112,7 @@ class LinearRankerCV(LinearPredictor):
         self.verbose = verbose
         self.missing = missing
 
+    @refuses
     def fit(
         self,
         X: Any,
@@ -102,20 +122,45 @@ class LinearRankerCV(LinearPredictor):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> Self:
         """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
         refuse_collection(X, "LinearRankerCV", CURE)
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
         search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
-        data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
+        given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
+        rows, fill = self._labelled(given.X, y, given.qid, **weights, pairs=given.pairs)
+        data = rows.ranked
         judge.check(data)
-        path = search.over(data, with_pairs(make_folds(self.cv, data), data))
+        folds = pair_folds(self.cv, rows) if y is None else with_pairs(make_folds(self.cv, data), data)
+        data = data if self._refits(len(folds)) else folds[0][0]
+        path = search.over(data, folds)
         if not path.converged:
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+            warn_caller(text, ConvergenceWarning)
         trained = replace(training, alpha=search.chosen(path, self.one_standard_error)).fit(data)
-        more = {**feature_names(X), "fill_": fill, "cv_results_": path.results}
-        self._adopt(data, {**trained.attributes(), **more})
-        trained.warn(stacklevel=2)
+        more = {"fill_": fill, "_aside": given.aside, "cv_results_": path.results}
+        self._adopt(data, {**trained.attributes(), **feature_names(named(data_of, given.X)), **more})
+        Evaluated.later(self, CoefPath(replace(training, verbose=0), data, path.alphas))
+        trained.warn()
         return self
+
+    def _refits(self, n_folds: int) -> bool:
+        """Whether all data is fitted in the end; without, there is one split, whose training rows are."""
+        if not isinstance(self.refit, (bool, np.bool_)):
+            raise ParameterError(f"refit={self.refit!r} must be True or False.")
+        if not self.refit and n_folds != 1:
+            raise ParameterError(
+                f"refit=False keeps the ranker of one split's training rows, but there are {n_folds} splits: give "
+                "cv=[(train rows, validation rows)], or leave refit=True."
+            )
+        return bool(self.refit)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With a path that had not been asked for: the rows that it depends on stay behind."""
+        Evaluated.settle(self)
+        return super().__getstate__()

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._text import printable
 from .._typing import FloatArray
+from ..data.frames import frame_of
 
 SHOWN = 10  # rows of the table that an explanation prints
 
@@ -44,6 +45,11 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.table()
+
+    def to_frame(self) -> Any:
+        """A dataframe, one row a feature: feature, weight, a, b, contribution; of pandas or, without it, of polars."""
+        columns = {"feature": list(self.names), "weight": self.weights, "a": self.a, "b": self.b}
+        return frame_of({**columns, "contribution": self.contributions})
 
     def table(self, shown: int = SHOWN) -> str:
         """The largest `shown` contributions as a table of text, and the sum of the others."""

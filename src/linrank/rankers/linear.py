@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
+from .._errors import ParameterError
 from ..data.collections import any_collection
+from ..data.dataset import unpacked
+from ..data.weights import Weights, named_weights
 from ..engines import Torch
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
-from .cluster import fit_on_cluster
-from .names import feature_names
+from .cluster import Beside, fit_on_cluster
+from .names import feature_names, named
 from .predictor import LinearPredictor
+from .refusals import refuses
 from .training import Start, Training
 
 
@@ -141,6 +146,30 @@ class LinearRanker(LinearPredictor):
         self.missing = missing
         self.device = device
 
+    @classmethod
+    def from_weights(cls, weights: Weights, **parameters: Any) -> Self:
+        """A ranker with weights set by hand, to be judged, compared and exported as a fitted one.
+
+        Parameters
+        ----------
+        weights : mapping or sequence of numbers
+            ``{"bm25": 0.7, "clicks": 0.3}`` by the names of columns, ``{1: 0.7, 46: 0.3}`` by the numbers of features
+            as SVMlight counts them (from 1; others weigh 0), or a weight for each column.
+        parameters
+            Of the ranker; missing="zero" lets NaN count 0.
+        """
+        ranker = cls(**parameters)
+        names, coef = named_weights(weights)
+        if ranker.missing not in ("error", "zero"):
+            raise ParameterError(f"missing={ranker.missing!r} needs rows to learn from: use 'zero' or 'error'.")
+        ranker.coef_, ranker.scale_, ranker.n_features_in_ = coef, np.ones(coef.size), coef.size
+        ranker.fill_ = np.zeros(coef.size) if ranker.missing == "zero" else None
+        ranker.objective_, ranker.gap_, ranker.fitted_with_qid_ = np.nan, np.nan, False
+        if names is not None:
+            ranker.feature_names_in_ = np.array(names, dtype=object)
+        return ranker
+
+    @refuses
     def fit(
         self,
         X: Any,
@@ -150,6 +179,8 @@ class LinearRanker(LinearPredictor):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        group: ArrayLike | None = None,
         start: Any = None,
         client: Any = None,
     ) -> Self:
@@ -159,19 +190,26 @@ class LinearRanker(LinearPredictor):
         ----------
         X : array, dataframe, sparse matrix, tensor, dask collection, (m, d), or Dataset
             Features; CSR, and float32 or float64 in C or F order, are used without a copy. So is what lies on a device:
-            a tensor, or anything with ``__dlpack__``. A Dataset, read or scanned (`linrank.scan`), brings labels,
-            queries and weights along.
+            a tensor, or anything with ``__dlpack__``. A dataframe's columns hold numbers, or lists of as many numbers
+            in every row (embeddings). A Dataset, read or scanned (`linrank.scan`), brings labels, queries and weights
+            along.
         y : (m,) or None
             Utilities, any real numbers; None if only `pairs` count. `labels(y, qid)` brings the queries along.
-        qid : (m,) or None
-            Query of each row, in any order: integers or strings. None: all rows are one query. scikit-learn's tools
-            hand it on only with metadata routing, and `groups` never: give them ``labels(y, qid)`` as y.
+        qid : (m,), name of a column, or None
+            Query of each row, in any order: integers or strings; or the column of a dataframe X that holds it, which is
+            then no feature. None: all rows are one query. scikit-learn's tools hand it on only with metadata routing,
+            and `groups` never: give them ``labels(y, qid)`` as y.
         sample_weight : (m,), optional
             Row weights v; a pair weighs v_i v_j.
         query_weight : (m,) or mapping, optional
             Query weights, per row or by qid.
         pairs : (n, 2) or (n, 3), optional
-            Explicit preferences (winner row, loser row[, weight]).
+            Explicit preferences (winner row, loser row[, weight]), rows counted from 0; or, with `ids`, of winner and
+            loser by their ids. A list may mix pairs with and without a weight.
+        ids : (m,) or name of a column, optional
+            What `pairs` call the rows.
+        group : (queries,), optional
+            Sizes of queries whose rows follow one another, instead of `qid`, as in LightGBM and XGBoost.
         start : (d,) or fitted ranker, optional
             Weights to start from, in the units of the data.
         client : dask.distributed.Client or linrank.engines.Dask, optional
@@ -179,15 +217,18 @@ class LinearRanker(LinearPredictor):
             them. Rows stay on its workers, each query whole on one of them. docs/cluster.md says what travels.
         """
         if client is not None or any_collection(X, y, qid):
-            given = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
-            return fit_on_cluster(self, client, X, y, qid, given, self._start(start))
+            beside = Beside(y, qid, sample_weight, query_weight, pairs, ids, group)
+            return fit_on_cluster(self, client, X, beside, self._start(start))
         training = Training.of(self, warm_start=self.warm_start, device=self.device)
-        data, fill = self._data(X, y, qid, sample_weight=sample_weight, query_weight=query_weight, pairs=pairs)
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
+        given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
+        data, fill = self._data(given.X, y, given.qid, **weights, pairs=given.pairs)
         trained = training.fit(data, self._start(start), advise=self._advises)
         kept = (trained.solution, trained.key) if self.warm_start else (None, None)
-        found = {**trained.attributes(), **feature_names(X), "fill_": fill, "_solution": kept[0], "_key": kept[1]}
-        self._adopt(data, found)
-        trained.warn(stacklevel=2)
+        found = {**trained.attributes(), **feature_names(named(data_of, given.X)), "fill_": fill, "_aside": given.aside}
+        self._adopt(data, {**found, "_solution": kept[0], "_key": kept[1]})
+        trained.warn()
         return self
 
     def _start(self, start: Any) -> Start | None:

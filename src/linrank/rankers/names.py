@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from .._errors import DataError
 from ..data.dataset import Dataset
 from ..data.device import with_shape
+from ..data.frames import header_of
 
 
 class _Named(BaseEstimator):
@@ -22,15 +23,20 @@ def feature_names(X: Any) -> dict[str, Any]:
     if isinstance(X, Dataset):
         names = {} if X.feature_names is None else {"feature_names_in_": np.array(X.feature_names, dtype=object)}
         return {"n_features_in_": X.n_features, **names}
-    named = _Named()
-    validate_data(named, with_shape(X), skip_check_array=True)
-    return dict(vars(named))
+    taker = _Named()
+    validate_data(taker, with_shape(header_of(X)), skip_check_array=True)
+    return dict(vars(taker))
+
+
+def named(given: Any, X: Any) -> Any:
+    """What tells the names of features: a Dataset that was given, or else the features themselves."""
+    return given if isinstance(given, Dataset) else X
 
 
 def take_names(ranker: Any, X: Any) -> None:
     """Give a ranker the number and names of the features it was fitted to."""
     if not isinstance(X, Dataset):
-        validate_data(ranker, with_shape(X), skip_check_array=True)
+        validate_data(ranker, with_shape(header_of(X)), skip_check_array=True)
         return
     ranker.__dict__.pop("feature_names_in_", None)
     ranker.__dict__.update(feature_names(X))
@@ -39,7 +45,7 @@ def take_names(ranker: Any, X: Any) -> None:
 def check_names(ranker: Any, X: Any) -> None:
     """Refuse features other than those fitted to, as scikit-learn does; those of a Dataset by their names."""
     if not isinstance(X, Dataset):
-        validate_data(ranker, with_shape(X), reset=False, skip_check_array=True)
+        validate_data(ranker, with_shape(header_of(X)), reset=False, skip_check_array=True)
         return
     known, names = getattr(ranker, "feature_names_in_", None), X.feature_names
     if known is None or names is None or list(known) == names:

@@ -16,9 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
-from ..data.collections import any_collection, is_collection, stand_in
-from ..data.dataset import Dataset, unpacked
+from ..data.collections import column_beside, is_collection, stand_in, without_columns
+from ..data.dataset import Dataset
 from ..data.device import on_host
+from ..data.frames import check_frame, drop_columns
+from ..data.given import Given, gather
 from ..data.joining import joined, wide_enough
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
@@ -36,6 +38,13 @@ from .explanation import Explanation, as_row, explain_difference
 from .exports import Exports
 from .names import check_names
 
+#: A ranker of queries is asked for a score without them.
+NO_QID = (
+    "This ranker was fitted with qid, and none arrived: pass qid to score as well, or pairs would cross queries. (A "
+    "Pipeline or a search drops it, unless sklearn.set_config(enable_metadata_routing=True); y=labels(y, qid) always "
+    "arrives.)"
+)
+
 
 class ScoredRows(NamedTuple):
     """The scores of a Dataset's rows, and what is known of them."""
@@ -44,6 +53,11 @@ class ScoredRows(NamedTuple):
     y: FloatArray | None
     qid: NDArray[Any] | None
     sample_weight: FloatArray | None
+
+    @property
+    def stand_in(self) -> FloatArray:
+        """As many rows, for whoever counts them."""
+        return self.scores[:, None]
 
     def beside(self, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Labels, queries and weights, where none are given."""
@@ -56,8 +70,14 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     """Scores, positions, accuracy, explanations and exports from `coef_`; subclasses fit it."""
 
     # qid is requested by default, so that GridSearchCV(...).fit(X, y, qid=...) needs no set_fit_request.
-    __metadata_request__fit = {"qid": True, "pairs": metadata_routing.UNUSED}  # noqa: RUF012
-    __metadata_request__score = {"qid": True}  # noqa: RUF012
+    __metadata_request__fit = {  # noqa: RUF012
+        "qid": True,
+        **dict.fromkeys(("pairs", "ids", "group"), metadata_routing.UNUSED),
+    }
+    __metadata_request__score = {  # noqa: RUF012
+        "qid": True,
+        **dict.fromkeys(("pairs", "ids"), metadata_routing.UNUSED),
+    }
 
     coef_: FloatArray
     fitted_with_qid_: bool
@@ -67,8 +87,31 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     missing: str = "error"
     fill_: FloatArray | None = None
     _trains_on_devices = False  # else X is brought here first
+    _aside: tuple[str, ...] = ()  # columns of the frame fitted to that were named as something else than features
     _queries_without_pairs: int | None = None  # in training, where that was counted
     _rows_seen: RowCounts | None = None  # of the training's queries, if y did not carry them; neither saved nor pickled
+
+    _deviation: FloatArray | None = None  # of the columns fitted to, where it was measured
+
+    @property
+    def intercept_(self) -> float:
+        """0: it would cancel in every comparison. Tools that explain linear models ask for it."""
+        check_is_fitted(self)
+        return 0.0
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """|weight| times the standard deviation of each column of the rows fitted to: its share in the scores' spread.
+
+        Known where `fit` measures the columns, as it does unless scale=False and alpha is a number.
+        """
+        check_is_fitted(self)
+        if self._deviation is None:
+            raise AttributeError(
+                "feature_importances_ needs the deviations of the columns, which this ranker does not know: fit it in "
+                "this process, with scale='auto' or True; or multiply abs(coef_) by X.std(axis=0)."
+            )
+        return np.abs(self.coef_) * self._deviation
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> Self:
@@ -86,12 +129,26 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows_seen"}
 
+    def _given(self, X: Any, qid: Any, **named: Any) -> Given:
+        """What a fit is given in one form: X without the columns that are none, queries by row, pairs by row."""
+        given = gather(X, qid, **named)
+        return given._replace(X=check_frame(given.X))
+
+    def _features(self, X: Any) -> Any:
+        """Rows to be scored, without the columns that were set aside in `fit`."""
+        return check_frame(drop_columns(X, self._aside))
+
     def _data(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[RankingData, FloatArray | None]:
         """Rows and preferences by this ranker's parameters, and what NaN was replaced by in each column."""
-        X, y, qid, given["sample_weight"] = unpacked(X, y, qid, given["sample_weight"])
+        rows, fill = self._labelled(X, y, qid, **given)
+        rows.ranked.tell_of_skipped()
+        return rows.ranked, fill
+
+    def _labelled(self, X: Any, y: Any, qid: Any, **given: Any) -> tuple[LabelledRows, FloatArray | None]:
+        """The same before the rows are ranked."""
         complete, fill = learn_missing(X if self._trains_on_devices else on_host(X), self.missing)
         given |= {"preferences": self.preferences, "query_weighting": self.query_weighting}
-        return RankingData(complete, y, qid, **given), fill
+        return LabelledRows.of(complete, y, qid, **given), fill
 
     def _adopt(self, data: RankingData, found: dict[str, Any]) -> None:
         """Become a ranker fitted to data, in one step: Ctrl-C comes before or after.
@@ -118,10 +175,12 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         if is_collection(X):
+            X = without_columns(X, self._aside)
             check_names(self, stand_in(X))
             return score_collection(X, self.coef_, self.fill_)
         if isinstance(X, Dataset):
             return self._scored(X).scores
+        X = self._features(X)
         features = check_features(X, allow_nan=self.fill_ is not None)
         check_names(self, X)
         return predict(features, self.coef_, self.fill_)
@@ -141,15 +200,16 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
 
-        Or with a loss of one's own that has `probability`. A and B may be single rows, (d,).
+        Or with a loss of one's own that has `probability`. A single row, (d,) or (1, d), is compared with every row of
+        the other.
         """
         check_is_fitted(self)
         loss = as_loss(self.loss)
         if loss.probability(np.empty(0)) is None:
             raise ParameterError(f"loss={loss.name!r} gives no probabilities: train with loss='logistic'.")
         a, b = self.predict(as_row(A)), self.predict(as_row(B))
-        if a.size != b.size:
-            raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either.")
+        if a.size != b.size and 1 not in (a.size, b.size):
+            raise DataError(f"A has {a.size} rows and B has {b.size}: give as many rows of either, or one.")
         return np.asarray(loss.probability(a - b))
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
@@ -157,14 +217,15 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
         Of a dask collection it is one: scores are brought together by query, rows are not.
         """
-        if isinstance(X, Dataset):
-            scored = self._scored(X)
-            scores, qid = scored.scores, scored.qid if qid is None else qid
-        else:
-            scores = self.predict(X)
-        if any_collection(scores, qid):
-            return rank_collection(scores, qid)
-        return positions_within(*encode_queries(qid, scores.size), scores)
+        if is_collection(X):
+            X, qid, _ = column_beside(X, qid)
+            return rank_collection(self.predict(X), qid)
+        scored = self._scored(X) if isinstance(X, Dataset) else None
+        if scored is not None:
+            X, qid = scored.stand_in, scored.qid if qid is None else qid
+        given = gather(X, qid)
+        scores = self.predict(given.X) if scored is None else scored.scores
+        return positions_within(*encode_queries(given.qid, scores.size), scores)
 
     def score(
         self,
@@ -172,27 +233,50 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
     ) -> float:
         """Pairwise accuracy, equal scores counting one half, with preferences and weighting as fitted.
 
         `y` may be `labels(y, qid)`, and the score is NaN where these were cut. A ranker that was fitted with queries
         refuses to score without them; one that was fitted without takes all rows for one query. With a plain `qid` it
-        warns where a query has another number of rows than in training.
+        warns where a query has another number of rows than in training. `pairs` and `ids` are those of `fit`: alone,
+        or beside the preferences of `y`.
         """
         check_is_fitted(self)
         scored = self._scored(X) if isinstance(X, Dataset) else None
         if scored is not None:
-            y, qid, sample_weight = scored.beside(y, qid, sample_weight)
-        if y is None:
-            raise DataError("score judges by labels, and there are none: give y.")
-        if split_labels(y, qid)[1] is None and self.fitted_with_qid_:
-            raise DataError("This ranker was fitted with qid: pass qid to score as well, or pairs would cross queries.")
-        scores = self.predict(X) if scored is None else scored.scores
-        if self._rows_seen is not None and qid is not None and not are_labels(y) and not is_collection(qid):
-            self._rows_seen.warn_of_others(qid, scores.size)
+            X, (y, qid, sample_weight) = scored.stand_in, scored.beside(y, qid, sample_weight)
+        if is_collection(X):
+            return self._score_collection(X, y, qid, sample_weight)
+        given = gather(X, qid, pairs=pairs, ids=ids)
+        needs_queries = y is not None or self.query_weighting == "queries"
+        if self.fitted_with_qid_ and needs_queries and split_labels(y, given.qid)[1] is None:
+            raise DataError(NO_QID)
+        scores = self.predict(given.X) if scored is None else scored.scores
+        if self._rows_seen is not None and given.qid is not None and y is not None and not are_labels(y):
+            self._rows_seen.warn_of_others(given.qid, scores.size)
         accuracy: float = pairwise_accuracy(
             y,
             scores,
+            given.qid,
+            sample_weight=sample_weight,
+            preferences=self.preferences if y is not None else "full",
+            query_weighting=self.query_weighting,
+            pairs=given.pairs,
+        )
+        return accuracy
+
+    def _score_collection(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> float:
+        """Pairwise accuracy of a dask collection."""
+        X, qid, _ = column_beside(X, qid)
+        if y is None:
+            raise DataError("score judges a dask collection by labels: give y.")
+        if self.fitted_with_qid_ and qid is None:
+            raise DataError(NO_QID)
+        accuracy: float = pairwise_accuracy(
+            y,
+            self.predict(X),
             qid,
             sample_weight=sample_weight,
             preferences=self.preferences,
@@ -216,8 +300,9 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         check_is_fitted(self)
         rows = []
         for row in (a, b):
-            checked = fill_missing(as_row(row), self.fill_)
-            check_names(self, as_row(row))
+            one = self._features(as_row(row))
+            checked = fill_missing(one, self.fill_)
+            check_names(self, one)
             if checked.shape[0] != 1:
                 raise DataError(f"explain compares two rows, but was given {checked.shape[0]} at once: give one each.")
             rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])

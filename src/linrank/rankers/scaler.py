@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._errors import DataError, ParameterError
-from ..data.checks import check_choice
+from ..data.checks import check_choice, check_features
 from ..data.collections import refuse_collection
+from ..data.frames import check_frame, header_of
 from ..data.labels import split_labels
 from ..data.queries import encode_queries
 from ..data.scaling import METHODS, QueryScale
@@ -112,7 +113,10 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self.fit(X, None, qid).transform(X, qid)
 
     def _check(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+        given = check_frame(X)
+        features = check_features(given)
+        validate_data(self, header_of(given), reset=reset, skip_check_array=True)
+        return features
 
     def _measure(self, X: Any, query: NDArray[np.int64], n_queries: int) -> QueryScale:
         """Shift and scale of every feature in every query."""

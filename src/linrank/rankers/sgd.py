@@ -16,6 +16,7 @@ from .._progress import Progress
 from ..data.checks import check_choice
 from ..data.collections import refuse_collection
 from ..data.dataset import unpacked
+from ..data.frames import check_frame, header_of
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
 from ..data.ranking_data import QUERY_WEIGHTINGS
@@ -28,8 +29,9 @@ from ..stochastic.seeds import describe_seed, make_seed
 from ..stochastic.settings import Settings, check_whole, plain, read_settings
 from ..stochastic.stream import Chunks, Stream, begin_stream
 from .lazy import Evaluated
-from .names import take_names
+from .names import named, take_names
 from .predictor import LinearPredictor
+from .refusals import refuses
 
 CURE = "train on the cluster with LinearRanker, or give partial_fit one computed partition after the other"
 
@@ -133,6 +135,7 @@ class SGDRanker(LinearPredictor):
     n_pairs_ = Evaluated("n_pairs")
     history_ = Evaluated("history")
     _queries_without_pairs = Evaluated("queries_without_pairs")
+    _deviation = Evaluated("deviation")
     _stream: Stream | None = None
 
     def __init__(
@@ -184,6 +187,7 @@ class SGDRanker(LinearPredictor):
         self.query_weighting = query_weighting
         self.margin = margin
 
+    @refuses
     def fit(
         self,
         X: Any,
@@ -193,6 +197,8 @@ class SGDRanker(LinearPredictor):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | Mapping[Any, float] | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        group: ArrayLike | None = None,
         start: Any = None,
         checkpoint: str | Path | None = None,
         resume: bool = True,
@@ -205,16 +211,18 @@ class SGDRanker(LinearPredictor):
         """
         refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings()
-        features, y, qid, sample_weight = unpacked(X, y, qid, sample_weight)
-        complete, fill = learn_missing(features, self.missing)
-        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
-        rows = LabelledRows.of(complete, y, qid, **weights, **self._compared())
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
+        given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
+        complete, fill = learn_missing(given.X, self.missing)
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": given.pairs}
+        rows = LabelledRows.of(complete, y, given.qid, **weights, **self._compared())
         own = self._stream if self.warm_start and start is None else None
         if self.warm_start and start is None and own is None:
             start = getattr(self, "coef_", None)  # set by hand, or loaded
         keeper = None if checkpoint is None else Keeper(Path(checkpoint), self._described(), resume)
         fitted = fit_rows(settings, rows, make_seed(self.random_state), own, start, int(self.verbose), keeper)
-        take_names(self, X)  # and their number: nothing fails later
+        take_names(self, named(data_of, given.X))  # nothing fails later
+        self._aside = given.aside
         self._keep(fitted.stream(fill if self.missing == "mean" else None), fitted)
         self._remember(rows)
         if keeper is not None:
@@ -242,8 +250,10 @@ class SGDRanker(LinearPredictor):
             self._take_up(load_checkpoint(Path(checkpoint), self._described()))
         refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings(stream=True)
-        chunk = self._check(self._stream, X, y, qid, sample_weight, query_weight)
-        stream = self._learn(settings, X, chunk, self._stream)
+        given = self._given(X, qid)
+        chunk = self._check(self._stream, given.X, y, given.qid, sample_weight, query_weight)
+        self._aside = given.aside
+        stream = self._learn(settings, given.X, chunk, self._stream)
         if checkpoint is not None:
             Keeper(Path(checkpoint), self._described()).save(stream, (0, 0), "", self._names())
         return self
@@ -280,8 +290,8 @@ class SGDRanker(LinearPredictor):
         given: list[Any] = []  # the features of the chunk at hand, with their names
 
         def check(stream: Stream | None, *chunk: Any) -> LabelledRows:
-            given[:] = chunk[:1]
-            return self._check(stream, *chunk)
+            given[:] = [check_frame(chunk[0])]
+            return self._check(stream, *given, *chunk[1:])
 
         def learn(stream: Stream | None, chunk: LabelledRows) -> Stream:
             return self._learn(settings, given[0], chunk, stream, progress)
@@ -301,7 +311,9 @@ class SGDRanker(LinearPredictor):
                 "sample with it and go on by partial_fit (or fit_stream with warm_start=True), or use missing='zero'."
             )
         if self.missing == "mean":
-            validate_data(self, X, reset=False, skip_check_array=True)  # a wrong number of features cannot be filled
+            validate_data(
+                self, header_of(X), reset=False, skip_check_array=True
+            )  # a wrong number of features cannot be filled
             complete = fill_missing(X, stream.means if stream is not None else None)
         else:
             complete = learn_missing(X, self.missing)[0]
@@ -320,7 +332,7 @@ class SGDRanker(LinearPredictor):
         begun = begin_stream(settings, chunk, make_seed(self.random_state)) if stream is None else stream
         if begun.with_qid != (chunk.ids is not None):
             raise DataError("Some chunks have a qid and some have none: give it with all of them, or with none.")
-        validate_data(self, X, reset=stream is None, skip_check_array=True)
+        validate_data(self, header_of(X), reset=stream is None, skip_check_array=True)
         learned = begun.under(settings).learned(chunk, settings, progress)
         self._keep(learned)
         return learned
@@ -350,7 +362,8 @@ class SGDRanker(LinearPredictor):
         if fitted is not None:
             Evaluated.later(self, fitted)
         else:
-            Evaluated.now(self, objective=np.nan, n_pairs=stream.n_pairs, history=[], queries_without_pairs=None)
+            counts: dict[str, Any] = {"n_pairs": stream.n_pairs, "queries_without_pairs": None}
+            Evaluated.now(self, objective=np.nan, history=[], deviation=None, **counts)
 
     def __getstate__(self) -> dict[str, Any]:
         """With an objective that had not been asked for: the rows that it depends on stay behind."""

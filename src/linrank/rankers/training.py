@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored
+from .._errors import ConvergenceWarning, DataError, ParameterError, overflow_ignored, warn_caller
 from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
@@ -23,7 +22,7 @@ from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
 from ..penalties import Ridge
 from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
-from ..solvers._base import checked
+from ..solvers._base import checked, plain_history
 from ..solvers.choose import choose
 
 
@@ -65,6 +64,7 @@ class Trained(NamedTuple):
     alpha: float
     solution: Solution
     key: Any = None
+    deviation: FloatArray | None = None  # of the columns, where it was measured
 
     def attributes(self) -> dict[str, Any]:
         """As fitted rankers have them."""
@@ -77,22 +77,22 @@ class Trained(NamedTuple):
             "gap_": self.solution.gap,
             "status_": str(self.solution.status),
             "n_iter_": self.solution.n_iter,
-            "history_": self.solution.history,
+            "history_": plain_history(self.solution.history),
+            "_deviation": self.deviation,
             "n_pairs_": self.facts.pairs,
             "n_rows_": self.facts.rows,
             "n_queries_": self.facts.queries,
         }
 
-    def warn(self, stacklevel: int) -> None:
+    def warn(self) -> None:
         """Warn where the solver did not converge."""
         status = self.solution.status
         if status is Status.CONVERGED:
             return
         gap = "no certificate" if np.isnan(self.solution.gap) else f"a certified gap of {self.solution.gap:.2g}"
-        warnings.warn(
+        warn_caller(
             f"The solver ended as {status.value!r} after {self.solution.n_iter} iterations with {gap}. {status.advice}",
             ConvergenceWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -170,6 +170,7 @@ class Training:
         """The same on an engine that is open already; `described` is shown before work begins."""
         with engine, overflow_ignored(), Progress(self.verbose, described, known_name(self.loss)) as progress:
             scale, alpha = self.from_data(engine)
+            deviation = engine.columns().deviation if self.measures else None
             objective = Objective(engine, self.loss, Ridge(alpha), scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             key = self._key(engine) if self.warm_start else None
@@ -179,7 +180,7 @@ class Training:
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
-        return Trained(engine.facts, scale, alpha, solution, key)
+        return Trained(engine.facts, scale, alpha, solution, key, deviation=deviation)
 
     def path(self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None]) -> list[Trained]:
         """Fits for several alphas, each started from the one before; `done` is told of each."""
@@ -202,10 +203,15 @@ class Training:
 
     def from_data(self, engine: Engine) -> tuple[FloatArray | None, float]:
         """What the columns are divided by, and alpha."""
-        columns = engine.columns() if self.scale or isinstance(self.alpha, str) else None
+        columns = engine.columns() if self.measures else None
         scale = None if columns is None else choose_scale(self.scale, columns)
         n_rows = engine.facts.row_weights.effective if isinstance(self.alpha, str) else 1.0
         return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows)
+
+    @property
+    def measures(self) -> bool:
+        """Whether a fit must know the columns."""
+        return bool(self.scale) or isinstance(self.alpha, str)
 
     def _solver(self, objective: Objective) -> Solver:
         """The solver given, or a new one by its name."""

@@ -81,6 +81,11 @@ class Solution:
         return self.history[-1].iteration if self.history else 0
 
 
+def plain_history(history: list[Iteration]) -> list[tuple[int, float, float, float]]:
+    """A history in types that every tool stores: tuples of (iteration, objective, gap, seconds)."""
+    return [(int(number), float(objective), float(gap), float(seconds)) for number, objective, gap, seconds in history]
+
+
 def checked(solution: Any, n_features: int) -> Solution:
     """A solver's answer, its status and history as they should be; a sentence says what is wrong with it."""
     if not isinstance(solution, Solution):

@@ -15,6 +15,7 @@ from .._typing import FloatArray
 from ..data.labelled import LabelledRows
 from ..engines import Facts
 from ..solvers import Iteration, Status
+from ..solvers._base import plain_history
 from .checkpoint import ANEW, Keeper
 from .descent import Descent
 from .run import Made, Problem, Run, Watch, descend, hold_out
@@ -34,6 +35,7 @@ class Fit:
     settings: Settings
     made: Made
     seconds: float
+    deviation: FloatArray | None = None  # of the columns, where it was measured
 
     def stream(self, means: FloatArray | None) -> Stream:
         """The training as far as it has come, which a stream may go on with; the best weights, by early stopping."""
@@ -59,7 +61,7 @@ class Fit:
             history.append(Iteration(self.made.n_steps, objective, float("nan"), self.seconds))
         data = self.rows.ranked
         counts = {"n_pairs": data.preferences.n_pairs, "queries_without_pairs": data.n_queries_without_pairs}
-        return {"objective": objective, "history": history, **counts}
+        return {"objective": objective, "history": plain_history(history), "deviation": self.deviation, **counts}
 
 
 def fit_rows(
@@ -78,7 +80,7 @@ def fit_rows(
         train = LabelledRows.of_ranked(part)
     shown: Any = Facts.of(train.ranked) if verbose > 0 else ""
     with Progress(verbose, shown, n_steps=settings.n_steps) as progress:
-        scale, alpha, _ = choose(settings.scale, settings.alpha, settings.loss, train)
+        scale, alpha, columns = choose(settings.scale, settings.alpha, settings.loss, train)
         problem = Problem(train, settings.loss, alpha, scale)
         run = Run(settings, train, alpha, scale)
         made, keep = Made(_begin(run, settings, seed, own, start)), None
@@ -86,7 +88,7 @@ def fit_rows(
             first = fingerprint(rows)
             made, keep = _resumed(keeper, first, made, run), _keeping(keeper, first, run, rows, problem, settings)
         made = descend(run, made, settings.n_steps, problem, held_out, progress, keep)
-        return Fit(rows, problem, settings, made, progress.seconds)
+        return Fit(rows, problem, settings, made, progress.seconds, None if columns is None else columns.deviation)
 
 
 def _begin(run: Run, settings: Settings, seed: int, own: Stream | None, start: Any) -> Descent:

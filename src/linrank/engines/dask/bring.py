@@ -22,8 +22,8 @@ from .trips import Span, on_holders
 
 #: Partitions of less than one in so many of all bytes are joined, if they have less than `shard_bytes`.
 SHARE = 32
-#: Tells what is being done, and how far it has come.
-Say = Callable[[str, str], None]
+#: Tells what is being done, and how many tasks of how many are done.
+Say = Callable[..., None]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Brought(NamedTuple):
 
 
 def bring(
-    config: Dask, source: Any, n_jobs: int | None = None, device: Any = None, say: Say = lambda text, more: None
+    config: Dask, source: Any, n_jobs: int | None = None, device: Any = None, say: Say = lambda *_: None
 ) -> Brought:
     """Bring the rows of a source together."""
     cluster = Cluster(config)
@@ -86,14 +86,14 @@ def bring(
             cluster.stop(cluster.under_way)
         cluster.let_go([])
         raise
-    cluster.say = lambda more: None
+    cluster.say = lambda done, total: None
     return Brought(engine, how.fill, measured[0].names, "qid" in measured[0].columns)
 
 
 def _stage(cluster: Cluster, say: Say, text: str) -> None:
     """What is done from here on."""
-    say(text, "")
-    cluster.say = lambda more: say(text, more)
+    say(text)
+    cluster.say = lambda done, total: say(text, done, total)
 
 
 def _measure(cluster: Cluster, source: Any, chunks: list[Any]) -> tuple[list[Any], list[Measured]]:

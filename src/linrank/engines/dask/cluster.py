@@ -33,7 +33,7 @@ class Cluster:
         self._checked: set[str] = set()  # workers whose versions are known
         self.under_way: list[Any] = []  # tasks that are waited for
         self._made: list[Any] = []  # tasks that workers may hold the results of
-        self.say: Callable[[str], None] = lambda more: None  # how far tasks have come
+        self.say: Callable[[int, int], None] = lambda done, total: None  # how far tasks have come
 
     def submit(self, function: Callable[..., Any], *arguments: Any, on: Iterable[str] = ()) -> Any:
         """A task with a key of its own; `on` are the workers that it should run on, if they are still there."""
@@ -86,7 +86,7 @@ class Cluster:
                 wait(self.under_way, timeout=LOOK)
                 break
             except TimeoutError:
-                self.say(f": {sum(future.done() for future in futures):,} of {len(futures):,} done")
+                self.say(sum(future.done() for future in futures), len(futures))
                 self._check_client()
                 if time.monotonic() - looked >= min(SOON, self.patience / 8):
                     self._look()
