@@ -461,7 +461,26 @@ def _gpu_pays(given: Tables) -> str:
     return markdown(head, rows)
 
 
+def _plain(name: str) -> Callable[[Tables], str]:
+    """A whole table as it was measured, its numbers to two digits."""
+
+    def number(text: str) -> str:
+        try:
+            return f"{int(text):,}" if text.lstrip("-").isdigit() else digits(text)
+        except ValueError:
+            return text
+
+    def made(given: Tables) -> str:
+        rows = given.rows(name)
+        return markdown(list(rows[0]), [[number(text) for text in row.values()] for row in rows])
+
+    return made
+
+
+CLUSTER = ("cluster_bytes", "cluster_trip", "cluster_fit", "cluster_memory", "cluster_estimate")
+
 TABLES: dict[str, Callable[[Tables], str]] = {
+    **{name: _plain(name) for name in CLUSTER},
     "disk": _disk,
     "disk_memory": _disk_memory,
     "inference": _inference,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._help import DATA, MODEL, OUTPUT, PAPERS, SOLVER, STOCHASTIC, STREAM, command, in_group
+from ._help import DATA, MODEL, OUTPUT, PAPERS, SOLVER, STOCHASTIC, STREAM, in_group
 from ._options import (
     METHODS,
     RULES,
@@ -30,6 +30,7 @@ from ._options import (
     verbosity_options,
     where_options,
 )
+from ._scheduler import WithScheduler, scheduler_option
 
 if TYPE_CHECKING:
     from ..io import Dataset
@@ -156,7 +157,7 @@ source_options = gathered(
 )  # fmt: skip
 
 
-@command()
+@click.command(cls=WithScheduler)
 @data_argument()
 @in_group(
     OUTPUT,
@@ -175,6 +176,7 @@ source_options = gathered(
 @exact_options
 @in_group(
     SOLVER,
+    scheduler_option,
     click.option("--device", metavar="NAMES", help="Train on torch devices: cuda, or several as in cuda:0,cuda:1."),
 )
 @stochastic_options
@@ -185,6 +187,7 @@ def train(
     valid: str | None,
     alpha: float | str | None,
     exact: Exact,
+    scheduler: str | None,
     device: str | None,
     paper: Paper,
     stochastic: Stochastic,
@@ -202,6 +205,7 @@ def train(
       linrank train train.csv -o model.json --label grade --query search_id
       linrank train shop.csv -o model.json --monotonic price=-1 --l1-ratio 0.9
       linrank train 'data/*.parquet' -o model.json --query search_id --float32
+      linrank train --scheduler tcp://host:8786 data/*.parquet -o model.json
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
 
     DATA may be several files, globs and folders. Where X would take more than half of the free memory, it is read once
@@ -230,7 +234,10 @@ def train(
     report: dict[str, Any] = {"data": {"path": data}}
     if source.stream and (where.in_memory or where.from_disk):
         raise click.UsageError("--stream goes through the data chunk by chunk: leave out --in-memory and --from-disk.")
-    if source.stream:
+    if scheduler is not None:
+        ranker, facts = _fit_on(trainer, data, scheduler, None if as_json else out)
+        report["data"] |= facts
+    elif source.stream:
         ranker, facts = trainer.stream(data)
         report["data"] |= facts
         advise_exact(data, reading)
@@ -253,6 +260,17 @@ def train(
         report["validation"] = _validate(Loaded("the model", model), valid, reading, judging, None if as_json else out)
     if as_json:
         _report.print_json(report)
+
+
+def _fit_on(trainer: Any, data: str, scheduler: str, out: Any) -> tuple[Any, dict[str, Any]]:
+    """The ranker fitted on a cluster, and what was counted; shown on `out` if there is one."""
+    from . import _report
+    from ._cluster import fit_on
+
+    ranker, facts = fit_on(trainer, data, scheduler)
+    if out is not None:
+        _report.show_facts(out, data, [(name, f"{facts[name]:,}") for name in ("rows", "features", "queries")])
+    return ranker, facts
 
 
 def _describe(rows: Dataset, out: Any, path: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..kernels.products import csr_is_sound, has_duplicates
+from .collections import refuse_collection
 from .device import as_array, check_far, is_far
 from .frames import WideRows, check_frame, describe_missing, is_frame
 from .mapped import unlocked
@@ -70,6 +71,7 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already; on a device, as a tensor."""
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
+    refuse_collection(X, "This", "it is LinearRanker that trains and predicts on a cluster; give X.compute() here")
     X = _as_array(as_array(X), allow_nan)
     if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
         X = np.ascontiguousarray(X)  # every product would copy it otherwise

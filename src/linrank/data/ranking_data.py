@@ -161,6 +161,12 @@ class RankingData:
         first[self.query] = self.cluster
         return bool(np.all(first[self.query] == self.cluster))
 
+    def with_features(self, parts: Sequence[Any], places: NDArray[np.int64]) -> RankingData:
+        """The same rows with other features, given in parts whose rows follow one another: row k is places[k] here."""
+        X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        order = np.argsort(places, kind="stable")
+        return self._with(X=X if np.all(order[1:] > order[:-1]) else X[order])
+
     @staticmethod
     def joined(parts: Sequence[RankingData]) -> RankingData:
         """Several data sets as one: their rows follow one another, and so do their queries."""

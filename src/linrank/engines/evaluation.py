@@ -96,13 +96,17 @@ class LocalEvaluation:
 
     def _back(self, reading: Reading, V: FloatArray, scale: FloatArray | None) -> FloatArray:
         """X^T L V for a vector over the members."""
+        return self.engine.transpose_dot(reading, self.curvature_products(V), scale)
+
+    def curvature_products(self, V: FloatArray) -> list[FloatArray]:
+        """L V for a vector over the members, block by block."""
 
         def one(k: int) -> FloatArray:
             with self.engine.work.lend() as work:
                 here = V[self.engine.blocks[k].members]
                 return self._over_members(self._curvature(k).product(here, work), here)
 
-        return self.engine.transpose_dot(reading, self.engine.map(one, range(len(self.points))), scale)
+        return self.engine.map(one, range(len(self.points)))
 
     def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._errors import DataError, LinrankError, overflow_ignored
 from .._once import cached_property
-from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt
+from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
 from .._typing import FloatArray, IntArray
 from .._work import WorkPool
 from ..data.parts import draw
@@ -107,15 +107,16 @@ class LocalEngine:
         answers: list[Any] = [None] * len(todo)
         if self._pool is None or (self._quick and len(todo) == 1):
             for k, block in enumerate(todo):
+                give_up_if_stopped()
                 self._refuse_if_left()
                 answers[k] = function(block)
             return answers
         # Each thread takes the next block when it is done with one: waking a thread costs more than a small block.
-        numbers = itertools.count()
+        numbers, stop = itertools.count(), stop_of_this_thread()
 
         def work() -> None:
             with overflow_ignored():  # a thread does not inherit it
-                while self._open.is_set() and (k := next(numbers)) < len(todo):
+                while self._open.is_set() and not (stop and stop.is_set()) and (k := next(numbers)) < len(todo):
                     answers[k] = function(todo[k])
 
         try:
@@ -124,7 +125,8 @@ class LocalEngine:
         except RuntimeError as error:
             raise_interrupt(error)
             raise
-        self._refuse_if_left()  # then some blocks have no answer
+        give_up_if_stopped()  # then some blocks have no answer
+        self._refuse_if_left()
         return answers
 
     def _over(self, blocks: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
@@ -173,8 +175,13 @@ class LocalEngine:
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
+
+        def one(block: Block) -> Sums:
+            give_up_if_stopped()
+            return loss.at_zero(block.rankings, work)
+
         with self.work.lend() as work:
-            return add_sums([loss.at_zero(block.rankings, work) for block in self.blocks])
+            return add_sums([one(block) for block in self.blocks])
 
     def evaluate(
         self, loss: Loss, s: LocalScores, d: LocalScores | None = None, t: float = 0.0, gradient: bool = False

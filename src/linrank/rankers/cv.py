@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ConvergenceWarning, ParameterError, warn_caller
 from .._typing import FloatArray
+from ..data.collections import refuse_collection
 from ..data.dataset import unpacked
 from ..losses import AnyLoss
 from ..metrics import Metric
@@ -23,6 +24,8 @@ from .names import feature_names, named
 from .predictor import LinearPredictor
 from .refusals import refuses
 from .training import Training
+
+CURE = "choose alpha on a part of it, as X.partitions[:9].compute(), and fit LinearRanker(alpha=...) to all of it"
 
 
 class LinearRankerCV(LinearPredictor):
@@ -134,6 +137,7 @@ class LinearRankerCV(LinearPredictor):
         group: ArrayLike | None = None,
     ) -> Self:
         """Choose alpha, then train on all data; the arguments are those of LinearRanker.fit."""
+        refuse_collection(X, "LinearRankerCV", CURE)
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
         data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)

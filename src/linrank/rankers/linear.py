@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 
 from .._errors import ParameterError
+from ..data.collections import any_collection
 from ..data.dataset import unpacked
 from ..data.weights import Weights, named_weights
 from ..engines import Torch
 from ..losses import AnyLoss
 from ..solvers import Solution, Solver
+from .cluster import Beside, fit_on_cluster
 from .names import feature_names, named
 from .predictor import LinearPredictor
 from .refusals import refuses
@@ -115,7 +117,7 @@ class LinearRanker(LinearPredictor):
     0.76
     """
 
-    __metadata_request__fit = {"start": metadata_routing.UNUSED}  # noqa: RUF012
+    __metadata_request__fit = {"start": metadata_routing.UNUSED, "client": metadata_routing.UNUSED}  # noqa: RUF012
 
     _solution: Solution | None = None  # kept by warm_start, not by a model file
     _key: Any = None
@@ -197,12 +199,13 @@ class LinearRanker(LinearPredictor):
         ids: ArrayLike | None = None,
         group: ArrayLike | None = None,
         start: Any = None,
+        client: Any = None,
     ) -> Self:
         """Train on graded rows, explicit pairs, or both.
 
         Parameters
         ----------
-        X : array, dataframe, sparse matrix or tensor, (m, d), or Dataset
+        X : array, dataframe, sparse matrix, tensor, dask collection, (m, d), or Dataset
             Features; CSR, and float32 or float64 in C or F order, are used without a copy. So is what lies on a device:
             a tensor, or anything with ``__dlpack__``. A dataframe's columns hold numbers, or lists of as many numbers
             in every row (embeddings). A Dataset, read or scanned (`linrank.scan`), brings labels, queries and weights
@@ -226,7 +229,13 @@ class LinearRanker(LinearPredictor):
             Sizes of queries whose rows follow one another, instead of `qid`, as in LightGBM and XGBoost.
         start : (d,) or fitted ranker, optional
             Weights to start from, in the units of the data.
+        client : dask.distributed.Client or linrank.engines.Dask, optional
+            The cluster to train on (``pip install "linrank[dask]"``); of dask collections by default the one that holds
+            them. Rows stay on its workers, each query whole on one of them. docs/cluster.md says what travels.
         """
+        if client is not None or any_collection(X, y, qid):
+            beside = Beside(y, qid, sample_weight, query_weight, pairs, ids, group)
+            return fit_on_cluster(self, client, X, beside, self._start(start))
         training = Training.of(self, warm_start=self.warm_start, device=self.device)
         data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
+from ..data.collections import column_beside, is_collection, stand_in, without_columns
 from ..data.dataset import Dataset
 from ..data.device import on_host
 from ..data.frames import check_frame, drop_columns
@@ -24,7 +25,7 @@ from ..data.joining import joined, wide_enough
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
-from ..data.ordering import order_within
+from ..data.ordering import positions_within
 from ..data.queries import encode_queries
 from ..data.ranking_data import RankingData
 from ..data.row_counts import RowCounts
@@ -32,6 +33,7 @@ from ..data.scan import Scan
 from ..engines.matrix import predict
 from ..losses import as_loss
 from ..metrics import pairwise_accuracy
+from .collections import rank_collection, score_collection
 from .explanation import Explanation, as_row, explain_difference
 from .exports import Exports
 from .names import check_names
@@ -157,8 +159,11 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         It remembers how many rows each query has, where nothing else can tell later that a query was cut.
         """
         seen = _rows_of_queries(data.qid_from, data.query, data.query_ids)
-        fitted = {**found, "fitted_with_qid_": data.qid_from is not None, "_rows_seen": seen}
-        fitted["_queries_without_pairs"] = data.n_queries_without_pairs
+        self._become(found, data.qid_from is not None, data.n_queries_without_pairs, seen)
+
+    def _become(self, found: dict[str, Any], with_qid: bool, without_pairs: int, seen: RowCounts | None) -> None:
+        """The same, of what is known of the data."""
+        fitted = {**found, "fitted_with_qid_": with_qid, "_rows_seen": seen, "_queries_without_pairs": without_pairs}
         self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | fitted
 
     def _remember(self, rows: LabelledRows) -> None:
@@ -168,9 +173,14 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.
 
-        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
+        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored. Of a dask
+        array it is a dask array, of a dask frame a series: rows are scored where they lie.
         """
         check_is_fitted(self)
+        if is_collection(X):
+            X = without_columns(X, self._aside)
+            check_names(self, stand_in(X))
+            return score_collection(X, self.coef_, self.fill_)
         if isinstance(X, Dataset):
             return self._scored(X).scores
         X = self._features(X)
@@ -206,17 +216,19 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         return np.asarray(loss.probability(a - b))
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
-        """1-based position of each row within its query, best first; equal scores keep their input order."""
+        """1-based position of each row within its query, best first; equal scores keep their input order.
+
+        Of a dask collection it is one: scores are brought together by query, rows are not.
+        """
+        if is_collection(X):
+            X, qid, _ = column_beside(X, qid)
+            return rank_collection(self.predict(X), qid)
         scored = self._scored(X) if isinstance(X, Dataset) else None
         if scored is not None:
             X, qid = scored.stand_in, scored.qid if qid is None else qid
         given = gather(X, qid)
         scores = self.predict(given.X) if scored is None else scored.scores
-        query, ids = encode_queries(given.qid, scores.size)
-        ordered = order_within(query, ids.size, scores)
-        positions = np.empty(scores.size, dtype=np.int64)
-        positions[ordered.row] = np.arange(1, scores.size + 1) - np.repeat(ordered.ptr[:-1], np.diff(ordered.ptr))
-        return positions
+        return positions_within(*encode_queries(given.qid, scores.size), scores)
 
     def score(
         self,
@@ -238,6 +250,8 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         scored = self._scored(X) if isinstance(X, Dataset) else None
         if scored is not None:
             X, (y, qid, sample_weight) = scored.stand_in, scored.beside(y, qid, sample_weight)
+        if is_collection(X):
+            return self._score_collection(X, y, qid, sample_weight)
         given = gather(X, qid, pairs=pairs, ids=ids)
         needs_queries = y is not None or self.query_weighting == "queries"
         if self.fitted_with_qid_ and needs_queries and split_labels(y, given.qid)[1] is None:
@@ -277,6 +291,23 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
         weights = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
         return infer(self, X, y, qid, **weights, cluster=cluster, method=method, **options)
+
+    def _score_collection(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> float:
+        """Pairwise accuracy of a dask collection."""
+        X, qid, _ = column_beside(X, qid)
+        if y is None:
+            raise DataError("score judges a dask collection by labels: give y.")
+        if self.fitted_with_qid_ and qid is None:
+            raise DataError(NO_QID)
+        accuracy: float = pairwise_accuracy(
+            y,
+            self.predict(X),
+            qid,
+            sample_weight=sample_weight,
+            preferences=self.preferences,
+            query_weighting=self.query_weighting,
+        )
+        return accuracy
 
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why row `a` scores above (or below) row `b`: the exact contribution w_j (a_j - b_j) of each feature.

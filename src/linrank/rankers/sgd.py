@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from .._errors import DataError, ParameterError
 from .._progress import Progress
 from ..data.checks import check_choice
+from ..data.collections import refuse_collection
 from ..data.dataset import unpacked
 from ..data.frames import check_frame, header_of
 from ..data.labelled import LabelledRows
@@ -31,6 +32,8 @@ from .lazy import Evaluated
 from .names import named, take_names
 from .predictor import LinearPredictor
 from .refusals import refuses
+
+CURE = "train on the cluster with LinearRanker, or give partial_fit one computed partition after the other"
 
 
 class SGDRanker(LinearPredictor):
@@ -206,6 +209,7 @@ class SGDRanker(LinearPredictor):
         SGDRanker has made; any other start counts as if it had taken `n_steps`. `checkpoint` and `resume` are those of
         `fit_stream`; the file is kept after each twentieth of the steps.
         """
+        refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings()
         data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
@@ -244,6 +248,7 @@ class SGDRanker(LinearPredictor):
         """
         if checkpoint is not None and self._stream is None and Path(checkpoint).exists():
             self._take_up(load_checkpoint(Path(checkpoint), self._described()))
+        refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings(stream=True)
         given = self._given(X, qid)
         chunk = self._check(self._stream, given.X, y, given.qid, sample_weight, query_weight)

@@ -207,7 +207,18 @@ class Training:
     ) -> Trained:
         """Train on data; `advise`: say so where the fit looks under-regularised; `on_fold`: the data is a part."""
         engine = open_engine(data, self.n_jobs, self.device)
-        with engine, overflow_ignored(), Progress(self.verbose, engine.facts, known_name(self.loss)) as progress:
+        return self.fit_with(engine, engine.facts, start, advise, on_fold)
+
+    def fit_with(
+        self,
+        engine: Engine,
+        described: Facts | str,
+        start: Start | None = None,
+        advise: bool = False,
+        on_fold: bool = False,
+    ) -> Trained:
+        """The same on an engine that is open already; `described` is shown before work begins."""
+        with engine, overflow_ignored(), Progress(self.verbose, described, known_name(self.loss)) as progress:
             scale, alpha = self.from_data(engine, on_fold)
             if self.limits.l1_ratio > 0.0 and isinstance(self.alpha, str) and not on_fold:
                 logger.warning(AUTO_L1, alpha)
