@@ -41,7 +41,8 @@ def _pays(choose: Callable[..., float], way: str) -> Callable[[Tables], str]:
 FIGURES: dict[str, Callable[[Tables], str]] = {
     "gpu_pays_least": _pays(min, "pairs"),
     "gpu_pays_most": _pays(max, "pairs"),
-    "gpu_pays_sorting": _pays(max, "sorting"),
+    "gpu_sorting_least": _pays(min, "sorting"),
+    "gpu_sorting_most": _pays(max, "sorting"),
     "web30k_seconds": _web("seconds"),
     "web30k_memory": _web("memory grown by MB", lambda text: fixed(text, 0)),
     "survival_ratio": _one("survival", "scikit-survival / ours", lambda text: fixed(text, 0), rows="20000"),
@@ -160,6 +161,31 @@ def _sgd_speed(given: Tables) -> str:
             sofia = f"{given.elsewhere('sofia-ml', row['data'].split(',')[0], 'microseconds a step')} {ELSEWHERE}"
         rows.append([row["data"], *(fixed(row[column], 2) for column in shown), sofia])
     return markdown(["data", *shown.values(), "sofia-ml"], rows)
+
+
+def _disk(given: Tables) -> str:
+    shown = {
+        "X GB": "X, GB",
+        "X / memory allowed": "X / memory allowed",
+        "s to the cache": "to the cache, s",
+        "pass s": "a pass, s",
+        "pass / cat": "pass / cat",
+        "fit s": "fit, s",
+        "fit in passes": "in passes",
+        "in memory s": "in memory, s",
+        "bytes a row": "bytes a row",
+    }
+    rows = []
+    for row in given.rows("disk"):
+        shape = f"{int(row['rows']):,} x {int(row['features']):,}"
+        rows.append([row["data"], shape, *(digits(row[column]) for column in shown), row["same bits"]])
+    return markdown(["data", "rows x features", *shown.values(), "same bits"], rows)
+
+
+def _disk_memory(given: Tables) -> str:
+    losses = ("squared_hinge", "hinge", "logistic")
+    rows = [[row["rows are"], *(fixed(row[loss], 0) for loss in losses)] for row in given.rows("disk_memory")]
+    return markdown(["rows are", *(f"`{loss}`" for loss in losses)], rows)
 
 
 def _sgd_rows(given: Tables) -> str:
@@ -364,6 +390,41 @@ def _coverage_pairs(given: Tables) -> str:
     return markdown(head, shown)
 
 
+def _penalties_paths(given: Tables) -> str:
+    names = {"data": _same, "features": _same, "loss": _same, "ridge fit s": digits, "path s": digits}
+    names |= {"path in ridge fits": digits, "cold / warm": digits, "weights at the end": _same}
+    return _listed(given.rows("penalties_paths"), names)
+
+
+def _penalties_growth(given: Tables) -> str:
+    names = {"features": _same, "ridge fit s": digits, "path s": digits, "path in ridge fits": digits}
+    return _listed(given.rows("penalties_growth"), names)
+
+
+def _penalties_saga(given: Tables) -> str:
+    names = {"data": _same, "pairs": _same, "features": _same, "weights": _same, "linrank s": digits, "saga s": digits}
+    return _listed(
+        given.rows("penalties_saga"), {**names, "saga / linrank": digits, "saga is at equal objective": _same}
+    )
+
+
+def _listed(rows: list[dict[str, str]], names: dict[str, Callable[[str], str]]) -> str:
+    """Some columns of a table, each in its form."""
+    return markdown(names, ([form(row[name]) for name, form in names.items()] for row in rows))
+
+
+def _penalties_quality(given: Tables) -> str:
+    """Means over the parts of each data set."""
+    rows, shown = given.rows("penalties_quality"), []
+    for data, model in dict.fromkeys((row["data"], row["model"]) for row in rows):
+        here = [row for row in rows if (row["data"], row["model"]) == (data, model)]
+        mean = lambda name, here=here: str(sum(float(row[name]) for row in here) / len(here))
+        ndcg = fixed(mean("NDCG@10"), 4) if here[0]["NDCG@10"] else ""
+        features = f"{float(mean('features')):.0f} of {here[0]['of']}"
+        shown.append([data, model, features, ndcg, fixed(mean("pairwise accuracy"), 4)])
+    return markdown(["data", "model", "features", "NDCG@10", "pairwise accuracy"], shown)
+
+
 def _gpu_cpu(given: Tables) -> str:
     """One core, measured, beside the paper's fits."""
     head = ["shape", "rows", "features", "queries", "hinge, ms", "squared hinge, ms", "logistic, ms"]
@@ -400,11 +461,36 @@ def _gpu_pays(given: Tables) -> str:
     return markdown(head, rows)
 
 
+def _plain(name: str) -> Callable[[Tables], str]:
+    """A whole table as it was measured, its numbers to two digits."""
+
+    def number(text: str) -> str:
+        try:
+            return f"{int(text):,}" if text.lstrip("-").isdigit() else digits(text)
+        except ValueError:
+            return text
+
+    def made(given: Tables) -> str:
+        rows = given.rows(name)
+        return markdown(list(rows[0]), [[number(text) for text in row.values()] for row in rows])
+
+    return made
+
+
+CLUSTER = ("cluster_bytes", "cluster_trip", "cluster_fit", "cluster_memory", "cluster_estimate")
+
 TABLES: dict[str, Callable[[Tables], str]] = {
+    **{name: _plain(name) for name in CLUSTER},
+    "disk": _disk,
+    "disk_memory": _disk_memory,
     "inference": _inference,
     "coverage": _coverage,
     "coverage_pairs": _coverage_pairs,
     "auto_above": _auto_above,
+    "penalties_paths": _penalties_paths,
+    "penalties_growth": _penalties_growth,
+    "penalties_saga": _penalties_saga,
+    "penalties_quality": _penalties_quality,
     "gpu_cpu": _gpu_cpu,
     "gpu_estimates": _gpu_estimates,
     "gpu_pays": _gpu_pays,

@@ -15,7 +15,7 @@ SOURCE = Path(linrank.__file__).parent
 
 #: From the bottom up; a module imports from its own layer or from those before it. `docs/architecture.md` draws them.
 LAYERS = [
-    ["_bars", "_errors", "_files", "_lazy", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
+    ["_bars", "_errors", "_files", "_lazy", "_memory", "_once", "_progress", "_text", "_threads", "_typing", "_work"],
     ["kernels"],
     ["data"],
     ["losses", "metrics", "penalties", "summation"],
@@ -98,7 +98,7 @@ def test_the_objective_and_the_exact_solvers_see_vectors_alone():
             if re.search(r"scipy|issparse|kernels|\bdata\.X\b", line):
                 assert line.startswith("from scipy.linalg.lapack import "), f"{path.name}: {line}"
     assert imports(SOURCE / "objective.py") <= {"_once", "_typing", "engines", "losses", "penalties"}
-    assert imports(SOURCE / "penalties.py") <= {"_typing"}
+    assert imports(SOURCE / "penalties.py") <= {"_errors", "_typing"}
 
 
 def test_the_objective_knows_the_contract_of_engines_alone():
@@ -123,7 +123,7 @@ def test_public_names():
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
         "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "inference", "io", "labels", "load",
-        "losses", "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "solvers",
+        "losses", "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "scan", "solvers",
         "summation", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:

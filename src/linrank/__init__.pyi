@@ -20,6 +20,7 @@ from ._errors import ParameterError as ParameterError
 from ._errors import UndefinedMetricWarning as UndefinedMetricWarning
 from .data.labels import labels as labels
 from .data.ranking_data import RankingData as RankingData
+from .io._scan import scan as scan
 from .io.model import load as load
 from .io.model import save as save
 from .io.svmlight import read_svmlight as read_svmlight

@@ -1,6 +1,7 @@
 """Everything linrank raises or warns with.
 
 LinrankError
+├── ClusterError                         a cluster does not answer: its workers or its scheduler are gone or silent
 ├── DataError (also a ValueError)        the data cannot be used as given
 │   ├── FileFormatError                  a data file is not what it should be, at a line and column
 │   └── NoPairsError                     the data holds no preference at all
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 
 __all__ = [
+    "ClusterError",
     "ConvergenceWarning",
     "DataError",
     "FileFormatError",
@@ -46,6 +48,10 @@ class LinrankError(Exception):
 
     def __str__(self) -> str:
         return printable(super().__str__())
+
+
+class ClusterError(LinrankError):
+    """A cluster does not answer; the message says who is gone or silent, and what to do."""
 
 
 class DataError(LinrankError, ValueError):

@@ -56,7 +56,7 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 @contextmanager
@@ -139,7 +139,7 @@ def _mode(path: PathLike) -> int | None:
         return None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Bring the new name to the disk as well, where the system lets a folder be opened."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

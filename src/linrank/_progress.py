@@ -99,6 +99,34 @@ class Progress:
             bar.done = max(bar.done, math.log(first.gap / iteration.gap))
 
 
+class Opening:
+    """What is done before a fit on a cluster begins: a bar, and with verbose > 0 a line for each stage."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose = int(verbose)
+        self._bar = Bar("waiting for the cluster")
+        self._open = ExitStack()
+        self._stage = ""
+
+    def __enter__(self) -> Opening:
+        if self.verbose > 0:
+            self._open.enter_context(screen.shown())
+        self._open.enter_context(self._bar)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def say(self, stage: str, done: int = 0, total: int | None = None) -> None:
+        """A stage, and how many of its tasks are done."""
+        if stage != self._stage and self.verbose > 0:
+            screen.say(stage)
+        self._stage = self._bar.what = stage
+        self._bar.done, self._bar.total, self._bar.unit = done, total, "tasks"
+
+
 class PathProgress:
     """Fits made so far, over folds and alphas: a bar, and with verbose > 0 elsewhere a line per tenth of the work."""
 

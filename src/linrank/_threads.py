@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,24 +33,41 @@ class Stopped(BaseException):
     """Raised in a thread whose answer nobody waits for any more; no `except Exception` must go on in spite of it."""
 
 
-class _Stop:
+class Stop:
     """Whether a thread is to give up: where its own pool, or one that this pool works for, was told so."""
 
-    def __init__(self, outer: _Stop | None) -> None:
+    def __init__(self, outer: Stop | None = None) -> None:
         self._outer, self._event = outer, threading.Event()
 
     def set(self) -> None:
+        """Tell it."""
         self._event.set()
 
     def is_set(self) -> bool:
+        """Whether it was told."""
         return self._event.is_set() or (self._outer is not None and self._outer.is_set())
 
 
 class _Here(threading.local):
-    stop: _Stop | None = None
+    stop: Stop | None = None
 
 
 _here = _Here()
+
+
+@contextmanager
+def stopped_by(stop: Stop) -> Iterator[None]:
+    """Within, this thread's work gives up when it is told so."""
+    before, _here.stop = _here.stop, stop
+    try:
+        yield
+    finally:
+        _here.stop = before
+
+
+def stop_of_this_thread() -> Stop | None:
+    """What tells this thread to give up, for threads that work for it to look at."""
+    return _here.stop
 
 
 def give_up_if_stopped() -> None:
@@ -74,7 +92,7 @@ def map_in_threads(function: Callable[[Item], Answer], items: Iterable[Item], n_
     What has not begun is then left out, and what runs ends when it next asks `give_up_if_stopped`. Even one item is
     worked on in a thread: this one stays free to be interrupted.
     """
-    stop = _Stop(_here.stop)
+    stop = Stop(_here.stop)
 
     def work(item: Item) -> Answer:
         _here.stop = stop

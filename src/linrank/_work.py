@@ -9,17 +9,27 @@ from numpy.typing import NDArray
 
 
 class Work:
-    """Named arrays that grow as needed; what they held before is undefined. One task uses it at a time."""
+    """Named pieces of memory that grow as needed; what they held before is undefined. One task uses it at a time."""
 
     def __init__(self) -> None:
-        self._arrays: dict[str, NDArray[Any]] = {}
+        self._arrays: dict[str, NDArray[np.uint8]] = {}
 
     def take(self, name: str, size: int, dtype: Any) -> Any:
-        """An array of that size, uninitialised."""
+        """An array of that size, uninitialised; the memory of a name serves any type."""
+        n_bytes = size * np.dtype(dtype).itemsize
         held = self._arrays.get(name)
-        if held is None or held.size < size or held.dtype != dtype:
-            held = self._arrays[name] = np.empty(size, dtype)
-        return held[:size]
+        if held is None or held.size < n_bytes:
+            self._arrays.pop(name, None)  # before there is another
+            held = self._arrays[name] = np.empty(n_bytes, np.uint8)
+        return held[:n_bytes].view(dtype)
+
+    def give(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
+        """An array that was taken by that name, for good; a copy of it where the memory is larger."""
+        held = self._arrays.get(name)
+        if held is None or held.size > array.nbytes:
+            return array.copy()
+        del self._arrays[name]
+        return array
 
     def zeros(self, name: str, size: int, dtype: Any) -> Any:
         """An array of that size, filled with zeros."""

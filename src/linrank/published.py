@@ -23,10 +23,11 @@ from .data.checks import check_choice, check_number
 from .engines.open import check_device
 from .engines.place import check_tolerance
 from .losses import Hinge, LogisticErfc, Loss, SquaredHinge
+from .rankers.names import feature_names
 from .rankers.predictor import LinearPredictor
 from .rankers.refusals import refuses
 from .rankers.sgd import SGDRanker
-from .rankers.training import Start, Training, feature_names
+from .rankers.training import Start, Training
 from .solvers import Bundle, ConjugateGradients, Solver, Tron
 from .stochastic.settings import check_whole
 

@@ -77,7 +77,7 @@ def test_help_imports_nothing_heavy():
         "    if name == 'export': assert 'numpy' not in sys.modules\n"
         "    try: cli.main([*name.split(), '--help'])\n"
         "    except SystemExit as done: assert done.code == 0\n"
-        "print([m for m in ('numba', 'sklearn', 'scipy', 'rich') if m in sys.modules])"
+        "print([m for m in ('numba', 'sklearn', 'scipy', 'rich', 'dask', 'distributed') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
@@ -88,7 +88,7 @@ def test_predict_does_without_scikit_learn(files):
         "import sys; from linrank.cli import cli\n"
         "try: cli.main(['predict', *sys.argv[1:]])\n"
         "except SystemExit as done: assert done.code == 0\n"
-        "print([m for m in ('sklearn', 'pandas', 'scipy.stats', 'rich') if m in sys.modules])"
+        "print([m for m in ('sklearn', 'pandas', 'scipy.stats', 'rich', 'dask') if m in sys.modules])"
     )
     words = [sys.executable, "-c", code, files.model, files.test]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[-1] == "[]"

@@ -248,7 +248,7 @@ def test_lightgbm_side_files(tmp_path):
     assert "sizes in" in data.description[1]
     for sizes, words in (
         ("1\n1\n", "add up to 2 rows, but 3"),
-        ("1.5\n1.5", "add up"),
+        ("1.5\n1.5", "no whole numbers"),
         ("1\nx\n", "line 2: expected a"),
     ):
         (tmp_path / "rank.train.query").write_text(sizes)

@@ -17,7 +17,7 @@ from .. import __version__
 #: In the order of `linrank --help`; each is a module of this package with a command of that name.
 COMMANDS = (
     *("demo", "train", "predict", "evaluate", "tune", "compare"),
-    *("inspect", "convert", "export", "explain", "compile"),
+    *("inspect", "convert", "export", "explain", "cache", "compile"),
 )
 
 

@@ -17,6 +17,7 @@ from ..data.ranking_data import make_preferences
 from ..io import Dataset
 from ._memory import peak_bytes, training_bytes
 
+ENTRIES = 1 << 20  # of X that are looked at at a time
 FEW_LEVELS = 8  # are listed one by one
 
 
@@ -131,12 +132,17 @@ def columns(X: Any) -> tuple[NDArray[np.int64], int]:
     m, d = X.shape
     low, high, missing = np.full(d, np.inf), np.full(d, -np.inf), 0
     if sp.issparse(X):
-        known = ~np.isnan(X.data)
-        np.minimum.at(low, X.indices[known], X.data[known])
-        np.maximum.at(high, X.indices[known], X.data[known])
-        implicit = np.bincount(X.indices, minlength=d) < m
+        stored = np.zeros(d, dtype=np.int64)
+        for start in range(0, X.data.size, ENTRIES):  # a piece at a time: X may lie on disk
+            values, column = (np.asarray(part[start : start + ENTRIES]) for part in (X.data, X.indices))
+            known = ~np.isnan(values)
+            np.minimum.at(low, column[known], values[known])
+            np.maximum.at(high, column[known], values[known])
+            stored += np.bincount(column, minlength=d)
+            missing += int(np.sum(~known))
+        implicit = stored < m
         low[implicit], high[implicit] = np.minimum(low[implicit], 0), np.maximum(high[implicit], 0)
-        return np.flatnonzero(high <= low), int(np.sum(~known))
+        return np.flatnonzero(high <= low), missing
     for _, piece in pieces(X):
         low, high = np.fmin(low, np.fmin.reduce(piece, axis=0)), np.fmax(high, np.fmax.reduce(piece, axis=0))
         missing += int(np.isnan(piece).sum())

@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import click
@@ -15,15 +15,19 @@ import numpy as np
 from .._errors import DataError, ParameterError
 from .._files import replacing
 from .._typing import FloatArray
+from ..data.joining import wide_enough
+from ..data.scan import Scan
 from ..engines.matrix import predict
 from ..io import Dataset, Model, count_features, has_side_files, iter_svmlight, read_model
 from ..io._columns import NONE_FOUND, Columns
+from ..io._locate import is_plain, locate
 from ..io._options import ReadOptions
 from ..io._read import read_file
+from ..io._scan import FileSource
 from ..io._streams import name_of
 from ..io.formats import FORMATS, format_of
 from ..io.model import is_model as looks_like_a_model
-from ._options import Reading, Verbosity
+from ._options import Reading, Sources, Verbosity
 from ._terminal import echo, standard_output
 
 CHUNK_BYTES = 1 << 24  # of features in memory at a time
@@ -97,12 +101,15 @@ def read_data(
     labelled: bool = False,
     names: list[str] | None = None,
     n_features: int | None = None,
+    found: Dataset | None = None,
 ) -> Dataset:
-    """All of a file, with labels if need be, and with these features if any are told: by name where tables have names.
+    """All of the data, or what was `found` of it, with labels if need be; with these features if any are told.
+
+    Those of tables go by their names.
 
     The warning of missing queries comes last: where reading fails, the error stands alone.
     """
-    data = _read(path, reading, missing, names, n_features)
+    data = _read(path, reading, missing, names, n_features) if found is None else found
     if n_features is not None and data.n_features != n_features:
         raise DataError(f"{path} has {data.n_features} features, not {n_features}: --drop the others.")
     if labelled and data.y is None:
@@ -115,21 +122,54 @@ def read_data(
 def _read(
     path: str, reading: Reading, missing: str, names: list[str] | None = None, n_features: int | None = None
 ) -> Dataset:
-    """All of a file; of a table the columns of these names, of SVMlight so many features, where that is told."""
+    """All of the data; of tables the columns of these names, of SVMlight so many features, where that is told."""
+    if is_one_file(path):
+        return read_file(path, reading.format, read_options(path, reading, missing, names, n_features))
+    return source_of(path, reading, missing, names, n_features).load()
+
+
+def read_options(
+    path: str, reading: Reading, missing: str, names: list[str] | None = None, n_features: int | None = None
+) -> ReadOptions:
+    """How data is to be read."""
     table = is_table(path, reading)
-    features = names if table else None
+    features = tuple(names) if table and names is not None else None
     query = reading.query if table else reading.query or None  # --query '' is for every format: all rows are one query
-    options = ReadOptions(
-        Columns(reading.label, query, reading.id, reading.weight, features, reading.drop),
+    return ReadOptions(
+        Columns(reading.label, query, reading.id, reading.weight, features, tuple(reading.drop)),
         missing,
-        np.float32 if reading.float32 else np.float64,
+        "float32" if reading.float32 else "float64",
         n_features=reading.n_features if n_features is None else n_features,
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
         verbose=_level(),
     )
-    return read_file(path, reading.format, options)
+
+
+def names_of(path: str) -> tuple[str, ...]:
+    """The names that an argument stands for."""
+    return path.names if isinstance(path, Sources) else (path,)
+
+
+def is_one_file(path: str) -> bool:
+    """Whether an argument is one file, or standard input."""
+    return len(names_of(path)) == 1 and is_plain(names_of(path)[0])
+
+
+def source_of(
+    path: str,
+    reading: Reading,
+    missing: str,
+    names: list[str] | None = None,
+    n_features: int | None = None,
+    *,
+    shown: bool = True,
+) -> FileSource:
+    """The files that an argument stands for, not read yet; reading them shows its progress, unless not `shown`."""
+    options = read_options(path, reading, missing, names, n_features)
+    options = options if shown else replace(options, verbose=0)
+    return FileSource(locate(names_of(path), reading.format), options, reading.cache)
 
 
 def _level() -> int:
@@ -140,8 +180,9 @@ def _level() -> int:
 
 
 def is_table(path: str, reading: Reading) -> bool:
-    """Whether a file has columns with names."""
-    return FORMATS[reading.format or format_of(path)].table
+    """Whether data has columns with names."""
+    name = path if is_one_file(path) else locate(names_of(path), reading.format).paths[0]
+    return FORMATS[reading.format or format_of(name)].table
 
 
 def _warned() -> set[str]:
@@ -171,9 +212,15 @@ def _option_of_query() -> str:
 
 
 def read_chunks(
-    path: str, reading: Reading, like: Loaded | None, *, by_query: bool = True, shown: bool = True
+    path: str,
+    reading: Reading,
+    like: Loaded | None,
+    *,
+    by_query: bool = True,
+    shown: bool = True,
+    chunk_bytes: int = CHUNK_BYTES,
 ) -> Iterator[Dataset]:
-    """A file in chunks, in bounded memory if it is SVMlight. A table is one chunk, and so is SVMlight with side files.
+    """Data in chunks that end where a query does, in bounded memory; a table on standard input is one chunk.
 
     The features are those of the model `like`, if there is one. A warning of missing queries is given only if the
     command ranks or judges `by_query`. Progress is `shown` unless the command writes to the same terminal meanwhile.
@@ -184,8 +231,16 @@ def read_chunks(
         yield from _freely(path, reading, like)
         return
     missing = "error" if like.fill is None else "keep"
-    if is_table(path, reading) or has_side_files(path):
-        data = _read(path, reading, missing, like.names, like.n_features)
+    if _is_plain_text(path, reading):
+        yield from stream(path, reading, like.n_features, missing, shown=shown)
+        return
+    features = like.names, like.n_features
+    if path == "-":
+        chunks = iter([_read(path, reading, missing, *features)])
+    else:
+        chunks = source_of(path, reading, missing, *features, shown=shown).chunks(chunk_bytes)
+    for chunk in chunks:
+        data = replace(chunk, X=wide_enough(chunk.X, like.n_features))
         if data.n_features != like.n_features:
             raise DataError(
                 f"{path} has {data.n_features} features, but {like.path} has {like.n_features}: --drop the others, or "
@@ -193,13 +248,16 @@ def read_chunks(
             )
         yield data
         _warn_of_no_queries(path, reading, _warned(), data)
-        return
-    yield from stream(path, reading, like.n_features, missing, shown=shown)
+
+
+def _is_plain_text(path: str, reading: Reading) -> bool:
+    """Whether data is one file of SVMlight with nothing beside it."""
+    return is_one_file(path) and not is_table(path, reading) and not has_side_files(path)
 
 
 def _freely(path: str, reading: Reading, like: Loaded | None) -> Iterator[Dataset]:
     """A file in chunks, with the features that it has; where weights were set by hand, at least with theirs."""
-    if is_table(path, reading) or has_side_files(path):
+    if not _is_plain_text(path, reading):
         data = _read(path, reading, "keep" if like is None else "error", None if like is None else like.names)
         yield data
         _warn_of_no_queries(path, reading, _warned(), data)
@@ -219,9 +277,12 @@ def _freely(path: str, reading: Reading, like: Loaded | None) -> Iterator[Datase
 def stream(
     path: str, reading: Reading, n_features: int | None, missing: str = "error", *, shown: bool = False
 ) -> Iterator[Dataset]:
-    """An SVMlight file in chunks; where its features are to be counted, that shows its progress in any case."""
+    """Data in chunks that all have the same features; where these are to be counted, that shows its progress."""
+    if not is_one_file(path) or (path != "-" and is_table(path, reading)):
+        source = source_of(path, reading, missing, n_features=n_features, shown=shown)
+        return _with_warning(path, reading, _warned(), Scan(source).equal_chunks())
     if is_table(path, reading):
-        raise ParameterError(f"{path} is a table, and only SVMlight can be streamed: linrank convert makes it so.")
+        raise ParameterError("A table on standard input cannot be streamed: write it to a file first.")
     if path != "-":
         open(path, "rb").close()  # a file that does not exist is refused here, before its features are counted
     if n_features is None and path == "-":
@@ -251,19 +312,25 @@ def check_early(output: str | None, *inputs: str | None, as_json: bool = False) 
     """Refuse at once, and not after an hour of training, files that cannot be read or written."""
     if as_json and output == "-":
         raise click.UsageError("--json and -o - both go to standard output: write the model to a file.")
-    for path in inputs:
-        if path is not None and path != "-":
-            open(path, "rb").close()
+    files = [file for path in inputs if path is not None and path != "-" for file in _files_of(path)]
     if output is None or output == "-":
         return
-    for path in inputs:
-        if path not in (None, "-") and os.path.exists(output) and os.path.samefile(str(path), output):
+    for path in files:
+        if os.path.exists(output) and os.path.samefile(path, output):
             raise click.UsageError(f"-o {output} would replace the data that is read: name another file.")
     if os.path.isdir(output):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
     folder = os.path.dirname(os.path.realpath(output))
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(output))
+
+
+def _files_of(path: str) -> tuple[str, ...]:
+    """The files that an argument stands for; each can be opened."""
+    if is_one_file(path):
+        open(path, "rb").close()
+        return (path,)
+    return locate(names_of(path)).paths
 
 
 @contextmanager
@@ -280,7 +347,7 @@ def writing(path: str | None) -> Iterator[BinaryIO]:
 
 def is_model(path: str) -> bool:
     """Whether a file is a model rather than data, by its first bytes; a file with a table's ending is data."""
-    if path == "-" or FORMATS[format_of(path)].table:
+    if path == "-" or not is_one_file(path) or FORMATS[format_of(path)].table:
         return False
     with open(path, "rb") as file:
         return looks_like_a_model(file.read(64))

@@ -15,10 +15,11 @@ from ..io._model import Model
 from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
-from ._options import Exact, Reading
-from ._parameters import Counted, exact_parameters, given, read_query_weights, refuse
+from ._options import Exact, Reading, Where
+from ._parameters import Counted, exact_parameters, given, names_of, read_query_weights, refuse
+from ._plan import read_from_disk
 
-ONLY_EXACT = ("tol", "max_iter")
+ONLY_EXACT = ("tol", "max_iter", "l1_ratio", "monotonic_cst", "bounds")
 ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
 NOT_STREAM = ("n_steps", "pairs", "query_weights", "start")
 
@@ -28,9 +29,13 @@ def reading_policy(parameters: dict[str, Any]) -> str:
     return "error" if parameters.get("missing", "error") == "error" else "keep"
 
 
-def read_training_data(path: str, reading: Reading, parameters: dict[str, Any], pairs: bool = False) -> Dataset:
-    """All of a file; NaN is an error that names its line, unless the ranker replaces it."""
-    return read_data(path, reading, missing=reading_policy(parameters), labelled=not pairs)
+def read_training_data(
+    path: str, reading: Reading, parameters: dict[str, Any], where: Where, pairs: bool = False
+) -> Dataset:
+    """All of the data, or mapped from disk; NaN is an error that names its line, unless the ranker replaces it."""
+    missing, loss = reading_policy(parameters), parameters.get("loss")
+    found = read_from_disk(path, reading, missing, where, loss if isinstance(loss, str) else None)
+    return read_data(path, reading, missing=missing, labelled=not pairs, found=found)
 
 
 def write_model(ranker: Any, names: list[str] | None, output: str) -> Model:
@@ -78,10 +83,12 @@ class Trainer:
         self.names: list[str] | None = None
         self.path = ""  # of the data
 
-    def read(self, path: str) -> Dataset:
-        """All of the data."""
+    def read(self, path: str, where: Where) -> Dataset:
+        """All of the data; stochastic descent takes rows at random, so it has them in memory unless told otherwise."""
         self.path = path
-        data = read_training_data(path, self.reading, self.parameters, self.source.pairs is not None)
+        if self.sgd and not where.from_disk:
+            where = Where(in_memory=True)
+        data = read_training_data(path, self.reading, self.parameters, where, self.source.pairs is not None)
         self.names = data.feature_names
         return data
 
@@ -99,7 +106,9 @@ class Trainer:
             more |= {"checkpoint": self.checkpoint, "resume": not source.restart}
         if source.start is not None:
             more["start"] = Loaded.of(source.start).ranker()
-        return self.ranker().fit(data.X, data.y, data.qid, **more)
+        ranker = self.ranker()
+        ranker._names = names_of(data, self.reading)
+        return ranker.fit(data.X, data.y, data.qid, **more)
 
     def train_on(self, device: str) -> None:
         """Train on a device, or on several whose names are separated by commas."""
@@ -152,6 +161,8 @@ class Trainer:
             ("trained", f"{loss} loss, alpha {alpha}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
             ("pairs", f"{ranker.n_pairs_:,}" + (f", none in {without:,} of the queries" if without else "")),
         ]
+        if getattr(ranker, "l1_ratio", 0.0) > 0.0:
+            found.append(("features", f"{np.count_nonzero(ranker.coef_):,} of {ranker.coef_.size:,} have a weight"))
         if np.isfinite(ranker.objective_):
             found.append(("objective", f"{ranker.objective_:.6f}"))
         if np.isfinite(ranker.gap_):

@@ -10,7 +10,8 @@ from ..data.ranking_data import RankingData
 from ..io import Dataset
 from ..model_selection.path import Judge, Search
 from ..rankers.cv import LinearRankerCV
-from ..rankers.training import Training, feature_names
+from ..rankers.names import feature_names
+from ..rankers.training import Training
 
 
 def fit_by_validation(ranker: LinearRankerCV, train: Dataset, valid: Dataset) -> LinearRankerCV:

@@ -10,6 +10,7 @@ from ._help import JUDGING, OUTPUT, command, in_group
 from ._options import (
     Judging,
     Reading,
+    data_argument,
     json_option,
     preferences_option,
     preset_option,
@@ -22,7 +23,7 @@ from ._options import (
 @command(short_help="Test whether one model is better than another.")
 @click.argument("a")
 @click.argument("b")
-@click.argument("data")
+@data_argument()
 @in_group(
     OUTPUT,
     click.option("-m", "--metric", default="ndcg@10", show_default=True, metavar="NAME", help="What to compare by."),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from ._help import command
-from ._options import Reading, quiet_option, reading_options
+from ._options import Reading, data_argument, quiet_option, reading_options
 
 
 @command(short_help="Convert data, or a model, to another format.")
-@click.argument("source")
+@data_argument("source")
 @click.argument("target")
 @quiet_option
 @reading_options

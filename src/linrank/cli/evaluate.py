@@ -10,6 +10,7 @@ from ._help import DATA, OUTPUT, command, in_group
 from ._options import (
     Judging,
     Reading,
+    data_argument,
     json_option,
     judging_options,
     pairs_option,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @command()
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @judging_options
 @preferences_option
 @in_group(DATA, pairs_option("Judge by these, not by the labels."))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._help import OUTPUT, command, in_group
-from ._options import Reading, json_option, quiet_option, reading_options_with
+from ._options import Reading, data_argument, json_option, quiet_option, reading_options_with
 
 if TYPE_CHECKING:
     from ._files import Loaded
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @command(short_help="Explain why one row is above another.")
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @in_group(
     OUTPUT,
     click.option("--query", "wanted", metavar="Q", help="The query.  [default: the first one]"),

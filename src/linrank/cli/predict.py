@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._help import OUTPUT, command, in_group
-from ._options import Reading, quiet_option, reading_options
+from ._options import Reading, data_argument, quiet_option, reading_options
 
 if TYPE_CHECKING:
     from ..io import Dataset
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @command(short_help="Score or rank the rows of a file.")
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @in_group(
     OUTPUT,
     click.option("-o", "--output", metavar="FILE", help="Where to write.  [default: standard output]"),
@@ -32,23 +32,25 @@ if TYPE_CHECKING:
 def predict(model: str, data: str, output: str | None, rank: bool, tag: str, reading: Reading) -> None:
     """Score the rows of a file: one number a line, in the file's order.
 
-    SVMlight is read in chunks, so a file may be larger than memory. With --rank the rows of a query must be next to
-    each other there; document ids come from the comments ("docid = X", or all of the comment), or are row numbers, and
-    blanks in ids become _.
+    DATA may be several files, globs and folders. It is read in chunks, so it may be larger than memory. With --rank the
+    rows of a query must be next to each other, but for tables of up to an eighth of the free memory; document ids come
+    from the comments ("docid = X", or all of the comment), or are row numbers, and blanks in ids become _.
 
     \b
       linrank predict model.json test.txt -o scores.txt
       linrank predict model.json test.txt --rank > run.txt
       zcat test.txt.gz | linrank predict model.json - | head
     """
+    from .._memory import available
     from .._text import one_word
-    from ._files import Loaded, read_chunks, writing
+    from ._files import CHUNK_BYTES, Loaded, read_chunks, writing
 
     if rank and (not tag or one_word(tag) != tag):
         raise click.UsageError(f"--tag {tag!r} is a word of a line: it must be printable, without blanks.")
     loaded = Loaded.of(model)
     shown = output not in (None, "-") or not sys.stdout.isatty()  # scores on a terminal are progress enough
-    chunks = read_chunks(data, reading, loaded, by_query=rank, shown=shown)
+    room = max(CHUNK_BYTES, available() // 8) if rank else CHUNK_BYTES  # of a table not by query, all that fits
+    chunks = read_chunks(data, reading, loaded, by_query=rank, shown=shown, chunk_bytes=room)
     with writing(output) as out:
         for text in run_lines(loaded, chunks, data, tag) if rank else score_lines(loaded, chunks):
             out.write(text.encode())

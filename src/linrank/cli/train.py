@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._help import DATA, MODEL, OUTPUT, PAPERS, SOLVER, STOCHASTIC, STREAM, command, in_group
+from ._help import DATA, MODEL, OUTPUT, PAPERS, SOLVER, STOCHASTIC, STREAM, in_group
 from ._options import (
     METHODS,
     RULES,
@@ -18,7 +18,9 @@ from ._options import (
     Judging,
     Reading,
     Verbosity,
+    Where,
     alpha_option,
+    data_argument,
     exact_options,
     gathered,
     json_option,
@@ -26,7 +28,9 @@ from ._options import (
     pairs_option,
     reading_options,
     verbosity_options,
+    where_options,
 )
+from ._scheduler import WithScheduler, scheduler_option
 
 if TYPE_CHECKING:
     from ..io import Dataset
@@ -142,7 +146,7 @@ source_options = gathered(
     in_group(MODEL, click.option("--start", metavar="MODEL", help="Start from the weights of a model.")),
     in_group(
         STREAM,
-        click.option("--stream", is_flag=True, help="Train by sgd on a file larger than memory (SVMlight)."),
+        click.option("--stream", is_flag=True, help="Train by sgd, reading the data chunk by chunk."),
         click.option("--passes", type=click.IntRange(1), metavar="N",
                      help="How often to read the stream.  [default: 1]"),
         click.option("--checkpoint", metavar="FILE", help="Keep the state here, and go on from it if it exists (sgd)."),
@@ -153,8 +157,8 @@ source_options = gathered(
 )  # fmt: skip
 
 
-@command()
-@click.argument("data")
+@click.command(cls=WithScheduler)
+@data_argument()
 @in_group(
     OUTPUT,
     click.option(
@@ -167,10 +171,12 @@ source_options = gathered(
 @verbosity_options
 @reading_options
 @source_options
+@where_options
 @alpha_option(help="Strength of the regulariser.  [default: auto, from the data]")
 @exact_options
 @in_group(
     SOLVER,
+    scheduler_option,
     click.option("--device", metavar="NAMES", help="Train on torch devices: cuda, or several as in cuda:0,cuda:1."),
 )
 @stochastic_options
@@ -181,10 +187,12 @@ def train(
     valid: str | None,
     alpha: float | str | None,
     exact: Exact,
+    scheduler: str | None,
     device: str | None,
     paper: Paper,
     stochastic: Stochastic,
     source: Source,
+    where: Where,
     judging: Judging,
     verbosity: Verbosity,
     as_json: bool,
@@ -195,7 +203,13 @@ def train(
     \b
       linrank train train.txt -o model.json --valid vali.txt
       linrank train train.csv -o model.json --label grade --query search_id
+      linrank train shop.csv -o model.json --monotonic price=-1 --l1-ratio 0.9
+      linrank train 'data/*.parquet' -o model.json --query search_id --float32
+      linrank train --scheduler tcp://host:8786 data/*.parquet -o model.json
       linrank train huge.txt.gz -o model.json --stream --checkpoint state
+
+    DATA may be several files, globs and folders. Where X would take more than half of the free memory, it is read once
+    into a cache and trained on from disk, to the same certificate (--from-disk and --in-memory force either).
     """
     import numpy as np
 
@@ -205,6 +219,7 @@ def train(
     from ._judge import OF_GRADES, checked
     from ._memory import peak_bytes
     from ._paper import trainer_of
+    from ._plan import advise_exact
     from ._trainer import write_model
 
     check_early(output, data, valid, as_json=as_json)
@@ -217,11 +232,17 @@ def train(
         trainer.train_on(device)
     out = _report.console(err=output == "-")
     report: dict[str, Any] = {"data": {"path": data}}
-    if source.stream:
+    if source.stream and (where.in_memory or where.from_disk):
+        raise click.UsageError("--stream goes through the data chunk by chunk: leave out --in-memory and --from-disk.")
+    if scheduler is not None:
+        ranker, facts = _fit_on(trainer, data, scheduler, None if as_json else out)
+        report["data"] |= facts
+    elif source.stream:
         ranker, facts = trainer.stream(data)
         report["data"] |= facts
+        advise_exact(data, reading)
     else:
-        rows = trainer.read(data)
+        rows = trainer.read(data, where)
         report["data"] |= _describe(rows, None if as_json else out, data)
         ranker = trainer.fit(rows)
         report["data"] |= {"pairs": ranker.n_pairs_, "queries_without_pairs": ranker._queries_without_pairs}
@@ -239,6 +260,17 @@ def train(
         report["validation"] = _validate(Loaded("the model", model), valid, reading, judging, None if as_json else out)
     if as_json:
         _report.print_json(report)
+
+
+def _fit_on(trainer: Any, data: str, scheduler: str, out: Any) -> tuple[Any, dict[str, Any]]:
+    """The ranker fitted on a cluster, and what was counted; shown on `out` if there is one."""
+    from . import _report
+    from ._cluster import fit_on
+
+    ranker, facts = fit_on(trainer, data, scheduler)
+    if out is not None:
+        _report.show_facts(out, data, [(name, f"{facts[name]:,}") for name in ("rows", "features", "queries")])
+    return ranker, facts
 
 
 def _describe(rows: Dataset, out: Any, path: str) -> dict[str, Any]:

@@ -81,7 +81,8 @@ def active_counts(
 class SortedRanking:
     """One ranking with its scores sorted and its windows known: sums over active partners of any values.
 
-    Order and windows lie in the work and are valid until the next ranking is sorted there: `kept` copies them.
+    `last`: the sorted scores are not needed again, so sums may use their room. Windows lie in the work and
+    are valid until the next ranking is sorted there: `kept` takes them out of it.
     """
 
     def __init__(
@@ -93,29 +94,40 @@ class SortedRanking:
         margin: float,
         work: Work,
         how: Tuning | None = None,
+        last: bool = True,
     ) -> None:
         n = order.size
-        self.order, self.levels, self.base, self.how = order, levels, base, how or TUNING
+        # The room of the sort is free after the last margin.
+        self._room = ("keys", "spare keys", "order") if last else ("everything", "held", "losers")
+        self.size, self.levels, self.base, self.how = n, levels, base, how or TUNING
         bounds = work.take("bounds", 2 * n, np.int32)
         self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
         kernels.windows(sorted_s, margin, bounds)
-        kernels.to_members(self.order, bounds, self.where)
+        kernels.to_members(order, bounds, self.where)
 
-    def kept(self) -> SortedRanking:
-        """A copy that does not lie in the work."""
+    def kept(self, work: Work) -> SortedRanking:
+        """The same out of the work, which will make room anew."""
         other = copy.copy(self)
-        other.order, other.where = self.order.copy(), self.where.copy()
+        other.where = work.give("where", self.where).reshape(self.size, 3)
         return other
 
     def sums(self, values: FloatArray | None, work: Work) -> tuple[FloatArray, FloatArray]:
         """Sums of values (None: counts) over each member's active winners, and over its active losers."""
-        c, d = np.empty(self.order.size), np.empty(self.order.size)
+        c, d = np.empty(self.size), np.empty(self.size)
         self.fill(values, c, d, work)
         return c, d
 
+    def sum_of_both(self, values: FloatArray, work: Work, out: FloatArray | None = None) -> FloatArray:
+        """Sums of values over each member's active partners, winners and losers."""
+        both = np.empty(self.size) if out is None else out
+        losers = work.take(self._room[2], self.size, np.float64)
+        self.fill(values, both, losers, work)
+        both += losers
+        return both
+
     def fill(self, values: FloatArray | None, c: FloatArray, d: FloatArray, work: Work) -> None:
         """As `sums`, into given arrays."""
-        n, levels, base = self.order.size, self.levels, self.base
+        n, levels, base = self.size, self.levels, self.base
         if values is not None:
             self._fill_sums(values, c, d, work)
             return
@@ -128,11 +140,11 @@ class SortedRanking:
             kernels.count_tree(levels, base, self.where, bitmap, *_empty_counts(words), c, d)
 
     def _fill_sums(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
-        n, levels, base = self.order.size, self.levels, self.base
-        everything = work.take("everything", n + 1, np.float64)
-        kernels.running_sums(values, self.order, everything)
+        n, levels, base = self.size, self.levels, self.base
+        everything = work.take(self._room[0], n + 1, np.float64)
+        kernels.running_sums(values, self.where, everything)
         if levels.size - 1 <= self.how.few_levels_to_sum:
-            held, running = work.zeros("held", n, np.float64), work.take("running sums", n + 1, np.float64)
+            held, running = work.zeros(self._room[1], n, np.float64), work.take("bounds", n + 1, np.float64)
             kernels.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
             return
         sizes = [n + 1]

@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..kernels.products import csr_is_sound, has_duplicates
+from .collections import refuse_collection
 from .device import as_array, check_far, is_far
 from .frames import WideRows, check_frame, describe_missing, is_frame
+from .mapped import unlocked
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -69,16 +71,17 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already; on a device, as a tensor."""
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
+    refuse_collection(X, "This", "it is LinearRanker that trains and predicts on a cluster; give X.compute() here")
     X = _as_array(as_array(X), allow_nan)
     if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
         X = np.ascontiguousarray(X)  # every product would copy it otherwise
     if X.shape[0] >= 2**31:
         raise DataError(f"X has {X.shape[0]} rows; at most 2**31 - 1 can be used: train on a sample of them.")
-    if sp.issparse(X) and not csr_is_sound(X.data, X.indices, X.indptr, X.shape[1]):
+    if sp.issparse(X) and not csr_is_sound(unlocked(X.data), unlocked(X.indices), unlocked(X.indptr), X.shape[1]):
         raise DataError("X is a damaged CSR matrix: indptr must rise from 0 within the data, indices name its columns.")
     if sp.issparse(X) and not X.has_sorted_indices:
         marker = np.full(X.shape[1], -1, dtype=np.int64)
-        if has_duplicates(X.indices, X.indptr, marker):
+        if has_duplicates(unlocked(X.indices), unlocked(X.indptr), marker):
             X = X.copy()
             X.sum_duplicates()
     elif sp.issparse(X) and not X.has_canonical_format:
@@ -132,7 +135,8 @@ def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
     if np.asarray(y).dtype.kind in "cMm":
         raise DataError(f"y holds {np.asarray(y).dtype} values: give real numbers (of dates, the days since some day).")
     try:
-        values = np.asarray(column_or_1d(y, warn=True)).astype(np.float64)
+        given = np.asarray(column_or_1d(y, warn=True))
+        values = given.astype(np.float64, copy=given.flags.writeable)  # what cannot change is taken as it is
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"y must hold one real number per row: {error}.") from None
     if values.size != n_rows:

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._errors import DataError
 from .._typing import FloatArray
+from .mapped import csr_part
 
+#: Bytes of features in a chunk.
+CHUNK_BYTES = 1 << 24
 DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")
+
+
+def n_bytes(X: Any) -> int:
+    """Bytes of features."""
+    return int(X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+
+
+def last_change(qid: NDArray[Any] | None) -> int:
+    """The row at which the last query begins; 0 where all rows are of one."""
+    if qid is None:
+        return 0
+    changes = np.flatnonzero(qid[1:] != qid[:-1])
+    return int(changes[-1]) + 1 if changes.size else 0
 
 
 def utf8(text: str, what: str) -> bytes:
@@ -127,11 +144,44 @@ class Dataset:
         found = [(DOCID.search(text), text.strip()) for text in texts]
         return [match[1] if match else text or str(row) for row, (match, text) in enumerate(found, first)]
 
+    def without_features(self) -> Dataset:
+        """Labels, queries and weights, for whoever needs no more: of a scan, nothing is written for these."""
+        return self
+
+    def load(self) -> Dataset:
+        """The data in memory, where it is already; of a scan, all that its files hold."""
+        return self
+
+    def chunks(self, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Dataset]:
+        """The rows in their order, about `chunk_bytes` bytes of features at a time; a chunk ends where a query does.
+
+        A query longer than that goes on in the next chunk.
+        """
+        start, step = 0, max(1, chunk_bytes * self.n_rows // max(1, n_bytes(self.X)))
+        while start < self.n_rows:
+            stop = min(start + step, self.n_rows)
+            if stop < self.n_rows and self.qid is not None:
+                stop = start + (last_change(self.qid[start : stop + 1]) or stop - start)
+            yield self.rows(start, stop)
+            start = stop
+
+    def equal_chunks(self) -> Iterator[Dataset]:
+        """Chunks that all have the same features: of a scan of SVMlight, its largest feature id is looked for first."""
+        return self.chunks()
+
     def rows(self, start: int, stop: int) -> Dataset:
         """The rows from `start` up to `stop`."""
-        part = slice(start, stop)
+        part = slice(*slice(start, stop).indices(self.n_rows))
         names = ("y", "qid", "comments", "sample_weight")
         parts: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[part] for name in names
         }
-        return replace(self, X=self.X[part], **parts)
+        return replace(self, X=csr_part(self.X, part) if sp.issparse(self.X) else self.X[part], **parts)
+
+
+def unpacked(X: Any, y: Any, qid: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Features, labels, queries and weights; those of a Dataset where none are given beside it."""
+    if not isinstance(X, Dataset):
+        return X, y, qid, sample_weight
+    own = X.y, X.qid, X.sample_weight
+    return X.X, *(kept if given is None else given for kept, given in zip(own, (y, qid, sample_weight), strict=True))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import DataError
+from .dataset import Dataset
 from .queries import as_ids, encode_queries
 
 FIELDS = ("y", "qid", "rows")
@@ -57,7 +58,13 @@ def are_labels(y: Any) -> bool:
 
 
 def split_labels(y: Any, qid: Any) -> tuple[Any, Any]:
-    """Utilities and queries of `labels`; anything else comes back as it is. Queries given twice must agree."""
+    """Utilities and queries of `labels` or a Dataset; anything else comes back as it is.
+
+    Queries given twice must agree.
+    """
+    if isinstance(y, Dataset):
+        own = y.without_features()
+        return own.y, own.qid if qid is None else qid
     if not are_labels(y):
         return y, qid
     if qid is not None and not np.array_equal(as_ids(qid), y["qid"]):

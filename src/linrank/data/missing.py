@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from .._typing import FloatArray
 from .checks import check_choice, check_features
 from .device import fill_far, is_far
+from .mapped import copied, csr, is_mapped
 
 MISSING = ("error", "zero", "mean")
 PIECE_ENTRIES = 1 << 20  # of X in a piece: no second matrix in memory
@@ -45,14 +46,14 @@ def replace_missing(X: Any, fill: FloatArray) -> Any:
     if sp.issparse(X):
         nan = np.flatnonzero(np.isnan(X.data))
         if nan.size:
-            X = X.copy()
+            X = csr(copied(X.data), X.indices, X.indptr, X.shape) if is_mapped(X) else X.copy()
             X.data[nan] = fill[X.indices[nan]]
         return X
     original = X
     for start, piece in pieces(original):
         row, column = np.nonzero(np.isnan(piece))
         if row.size:
-            X = original.copy() if X is original else X
+            X = copied(original) if X is original else X
             X[start + row, column] = fill[column]
     return X
 

@@ -118,6 +118,14 @@ def order_within(query: NDArray[np.int64], n_queries: int, values: NDArray[np.fl
     return Ordered(place if row is None else row[place], ordered, ptr)
 
 
+def positions_within(query: NDArray[np.int64], ids: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """1-based position of each row within its query, the largest value first; equal values keep their order."""
+    ordered = order_within(query, ids.size, values)
+    positions = np.empty(values.size, dtype=np.int64)
+    positions[ordered.row] = np.arange(1, values.size + 1) - np.repeat(ordered.ptr[:-1], np.diff(ordered.ptr))
+    return positions
+
+
 def sort_keys(keys: Keys, first_bit: int) -> Keys:
     """The keys sorted by their bits from `first_bit` up; those below hold places, in order. O(n)."""
     if keys.size >= FEW_KEYS:

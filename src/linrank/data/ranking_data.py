@@ -18,6 +18,7 @@ from .checks import check_choice, check_features, check_utilities, check_weights
 from .device import is_far, on_host, take_rows
 from .given import rows_of_pairs
 from .labels import are_labels, split_labels
+from .mapped import rows_of
 from .preferences import Grades, Graph, build, join, restrict, reweight
 from .queries import check_query_weight, encode_queries
 from .rankings import Preferences, pointers
@@ -120,7 +121,7 @@ class RankingData:
         if is_far(self.X):
             X = take_rows(self.X, chosen)
         else:
-            X = self.X[chosen] if sp.issparse(self.X) or adjacent else np.take(self.X, rows, axis=0)
+            X = self.X[chosen] if adjacent and not sp.issparse(self.X) else rows_of(self.X, rows)
         if not sp.issparse(X) and not is_far(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
             X = np.ascontiguousarray(X)  # some rows of an array in F order: every product would copy them otherwise
         return RankingData._of(
@@ -159,6 +160,12 @@ class RankingData:
         first = np.empty(self.n_queries, dtype=np.int64)
         first[self.query] = self.cluster
         return bool(np.all(first[self.query] == self.cluster))
+
+    def with_features(self, parts: Sequence[Any], places: NDArray[np.int64]) -> RankingData:
+        """The same rows with other features, given in parts whose rows follow one another: row k is places[k] here."""
+        X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        order = np.argsort(places, kind="stable")
+        return self._with(X=X if np.all(order[1:] > order[:-1]) else X[order])
 
     @staticmethod
     def joined(parts: Sequence[RankingData]) -> RankingData:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
+from ..data.mapped import unlocked
 from ..data.rankings import Preferences, Rankings
 from ..kernels.hinge import scatter_add
 from ..kernels.products import slope_and_size
@@ -50,14 +51,29 @@ class LocalEvaluation:
                 step = d.values[block.members]
                 np.multiply(step, t, out=here)
                 here += s.values[block.members]
-            with engine.work.lend() as work:
-                point = loss.at(here, block.rankings, work)
+            point = self._at(block)
             slope, size = slope_and_size(self._over_members(point.gradient, here), here, step)
             return point, point.sums._replace(slope=slope, size=size)
 
         answers = engine.map(one, engine.blocks)
-        self.points = [point for point, _ in answers]
+        self._points: list[LossPoint] | None = [point for point, _ in answers]
         self.sums = add_sums([sums for _, sums in answers])
+
+    def _at(self, block: Block) -> LossPoint:
+        """The loss of a block at its scores."""
+        with self.engine.work.lend() as work:
+            return self.loss.at(self.scores.values[block.members], block.rankings, work)
+
+    @property
+    def points(self) -> list[LossPoint]:
+        """The loss at each block; computed again, to the same bits, where it was let go."""
+        if self._points is None:
+            self._points = self.engine.map(self._at, self.engine.blocks)
+        return self._points
+
+    def rest(self) -> None:
+        """Let go of all that can be computed again from the scores: another point is looked at now."""
+        self._points = None
 
     def _over_members(self, values: FloatArray, scores: FloatArray) -> FloatArray:
         """What a loss answers, if it has a value for each member: kernels do not look."""
@@ -80,30 +96,34 @@ class LocalEvaluation:
 
     def _back(self, reading: Reading, V: FloatArray, scale: FloatArray | None) -> FloatArray:
         """X^T L V for a vector over the members."""
+        return self.engine.transpose_dot(reading, self.curvature_products(V), scale)
+
+    def curvature_products(self, V: FloatArray) -> list[FloatArray]:
+        """L V for a vector over the members, block by block."""
 
         def one(k: int) -> FloatArray:
             with self.engine.work.lend() as work:
                 here = V[self.engine.blocks[k].members]
                 return self._over_members(self._curvature(k).product(here, work), here)
 
-        return self.engine.transpose_dot(reading, self.engine.map(one, range(len(self.points))), scale)
+        return self.engine.map(one, range(len(self.points)))
 
     def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X with the columns of X divided by `scale`."""
         steps, data, pairs = self.loss.steps, self.engine.data, self.engine.data.preferences.longest == 2
-        unit = self.engine.divisors(scale)
+        unit, X = self.engine.divisors(scale), unlocked(data.X)
         if steps is None and not pairs:
             reading, to_members = self.engine.exact, self.engine.to_members
-            return hessian_by_columns(lambda x: self._back(reading, to_members(x, reading), scale), data.X, unit)
+            return hessian_by_columns(lambda x: self._back(reading, to_members(x, reading), scale), X, unit)
 
         def one(k: int) -> FloatArray:
             block = self.engine.blocks[k]
             with self.engine.work.lend() as work:
                 if steps is not None and not pairs:
                     here = self.scores.values[block.members]
-                    return half_hessian(data.X, unit, here, block.rankings, steps, work)
+                    return half_hessian(X, unit, here, block.rankings, steps, work)
                 found = explicit_pairs(self._curvature(k), block.rankings, work)
-                return by_pairs(data.X, unit, block.rankings, found, work)
+                return by_pairs(X, unit, block.rankings, found, work)
 
         shape = data.n_features, data.n_features
         half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))

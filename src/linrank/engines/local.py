@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 
 from .._errors import DataError, LinrankError, overflow_ignored
 from .._once import cached_property
-from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt
+from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
 from .._typing import FloatArray, IntArray
 from .._work import WorkPool
 from ..data.parts import draw
@@ -31,9 +32,15 @@ from .reading import Reading, fast_reading
 
 #: Most entries of X and most members for which a task is over in some ten milliseconds: Ctrl-C can wait so long.
 QUICK_ENTRIES, QUICK_MEMBERS = 1 << 22, 1 << 17
+#: Numbers of rows use the room of the sort: no loss is evaluated while X is multiplied.
+ROWS = "keys"
+#: From so many members on, only the last evaluation keeps more than its scores: memory counts.
+MANY_MEMBERS = 1 << 20
 #: Most features for which a d x d Hessian is built, and most entries of the tree of one ranking's levels.
 MAX_HESSIAN = 1000
 LARGEST_TREE = 1 << 24
+#: An exact Hessian takes rows by their scores: where those of a block lie further apart, X is read at random for it.
+FAR = 2 << 30
 
 
 class LocalEngine:
@@ -52,6 +59,7 @@ class LocalEngine:
         self._pool: ThreadPoolExecutor | None = None
         self._open = threading.Event()  # closed after an interruption: threads take no further block
         self._open.set()
+        self._last: weakref.ref[LocalEvaluation] | None = None
         self._fast: Reading | None = None
         self._quick = data.X.size <= QUICK_ENTRIES and data.preferences.n_members <= QUICK_MEMBERS
 
@@ -99,15 +107,16 @@ class LocalEngine:
         answers: list[Any] = [None] * len(todo)
         if self._pool is None or (self._quick and len(todo) == 1):
             for k, block in enumerate(todo):
+                give_up_if_stopped()
                 self._refuse_if_left()
                 answers[k] = function(block)
             return answers
         # Each thread takes the next block when it is done with one: waking a thread costs more than a small block.
-        numbers = itertools.count()
+        numbers, stop = itertools.count(), stop_of_this_thread()
 
         def work() -> None:
             with overflow_ignored():  # a thread does not inherit it
-                while self._open.is_set() and (k := next(numbers)) < len(todo):
+                while self._open.is_set() and not (stop and stop.is_set()) and (k := next(numbers)) < len(todo):
                     answers[k] = function(todo[k])
 
         try:
@@ -116,7 +125,8 @@ class LocalEngine:
         except RuntimeError as error:
             raise_interrupt(error)
             raise
-        self._refuse_if_left()  # then some blocks have no answer
+        give_up_if_stopped()  # then some blocks have no answer
+        self._refuse_if_left()
         return answers
 
     def _over(self, blocks: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
@@ -140,11 +150,21 @@ class LocalEngine:
     def hessian_cost(self, loss: Loss) -> float | None:
         """Cost of an exact Hessian in Hessian products, modelled; None where it cannot be had."""
         p, d = self.data.preferences, self.data.n_features
-        if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN:
+        if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN or self._far_apart:
             return None
         if loss.steps is not None and int(np.diff(p.ranking_levels).max(initial=0)) * d > LARGEST_TREE:
             return None
         return hessian_cost(self.data, loss)
+
+    @cached_property
+    def _far_apart(self) -> bool:
+        """Whether a block's rows, of which a Hessian takes one after the other by score, span more than FAR bytes."""
+        p, X = self.data.preferences, self.data.X
+        if X.nbytes <= FAR or p.n_members == 0:
+            return False
+        first = p.ranking_ptr[p.blocks[:-1]]
+        span = np.maximum.reduceat(p.row, first) - np.minimum.reduceat(p.row, first)
+        return int(span.max()) * (X.nbytes // X.shape[0]) > FAR
 
     def scores(self, w: FloatArray) -> LocalScores:
         """X w."""
@@ -155,8 +175,13 @@ class LocalEngine:
 
     def at_zero(self, loss: Loss) -> Sums:
         """The loss where all scores are equal."""
+
+        def one(block: Block) -> Sums:
+            give_up_if_stopped()
+            return loss.at_zero(block.rankings, work)
+
         with self.work.lend() as work:
-            return add_sums([loss.at_zero(block.rankings, work) for block in self.blocks])
+            return add_sums([one(block) for block in self.blocks])
 
     def evaluate(
         self, loss: Loss, s: LocalScores, d: LocalScores | None = None, t: float = 0.0, gradient: bool = False
@@ -165,7 +190,12 @@ class LocalEngine:
         for handle in (s,) if d is None else (s, d):
             if not isinstance(handle, LocalScores) or handle.values.size != self.data.preferences.n_members:
                 raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
-        return LocalEvaluation(self, loss, s, d, t)
+        last = self._last() if self._last is not None else None
+        if last is not None and self.data.preferences.n_members >= MANY_MEMBERS:
+            last.rest()
+        found = LocalEvaluation(self, loss, s, d, t)
+        self._last = weakref.ref(found)
+        return found
 
     def checked(self, w: FloatArray) -> FloatArray:
         """A vector over the features, as kernels take it."""
@@ -183,7 +213,7 @@ class LocalEngine:
         """X w in the members' order."""
         matrix = reading.matrix
         with self.work.lend() as work:
-            rows = work.take("rows", matrix.shape[0], np.float64)
+            rows = work.take(ROWS, matrix.shape[0], np.float64)
             self._over(range(matrix.n_blocks), lambda block: matrix.dot(w, block, rows))
             return self.to_members(rows, reading)
 
@@ -198,7 +228,7 @@ class LocalEngine:
         """X^T g over `scale`, g given block by block in the members' order; blocks of rows are added in their order."""
         unit, matrix = self._unit, reading.matrix
         with self.work.lend() as work:
-            rows = work.zeros("rows", matrix.shape[0], np.float64)
+            rows = work.zeros(ROWS, matrix.shape[0], np.float64)
 
             def add(ways: list[tuple[IntArray, FloatArray]]) -> None:
                 for row, part in ways:

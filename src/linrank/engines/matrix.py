@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .._errors import DataError
 from .._typing import FloatArray, IntArray
 from ..data.device import on_host
+from ..data.mapped import Ahead, csr, room_beside, rows_of, unlocked
 from ..data.missing import replace_missing
 from ..data.ranking_data import RankingData
 from ..kernels import products
@@ -40,8 +41,14 @@ class Matrix(ABC):
         return self.cuts.size - 1
 
     def rows(self, block: int) -> tuple[int, int]:
-        """First row of a block, and the row after its last."""
-        return int(self.cuts[block]), int(self.cuts[block + 1])
+        """First row of a block, and the row after its last; the block after it will be asked for next."""
+        first, last = int(self.cuts[block]), int(self.cuts[block + 1])
+        self.ask_ahead(last, int(self.cuts[min(block + 2, self.n_blocks)]))
+        return first, last
+
+    @abstractmethod
+    def ask_ahead(self, first: int, last: int) -> None:
+        """Have rows read that will be asked for next, where they lie in a file."""
 
     def in_float32(self) -> Matrix | None:
         """The matrix in float32, whose products are faster; None where they are not."""
@@ -88,12 +95,17 @@ class DenseMatrix(Matrix):
     """A numpy array, float32 or float64, in C or F order."""
 
     def __init__(self, X: NDArray[Any]) -> None:
-        self.X = X
+        self.X = unlocked(X)
         self.shape = X.shape
+        self._ahead = Ahead(X)
         n_blocks = max(1, min(MAX_BLOCKS, X.size // BLOCK_ENTRIES, X.shape[0]))  # a block has a row at least
         self.cuts = np.linspace(0, X.shape[0], n_blocks + 1).astype(np.int64)
         streamed = X.flags.c_contiguous and X.shape[1] >= STREAMED_COLUMNS and X.nbytes >= STREAMED_BYTES
         self.blas = X.dtype == np.float64 and not streamed
+
+    def ask_ahead(self, first: int, last: int) -> None:
+        """Have rows read."""
+        self._ahead.ask(first, last)
 
     def _pieces(self, block: int) -> Any:
         first, last = self.rows(block)
@@ -166,26 +178,36 @@ class SparseMatrix(Matrix):
     """A scipy CSR matrix or array without duplicate entries."""
 
     def __init__(self, data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> None:
-        self.data, self.indices, self.indptr, self.shape = data, indices, indptr, shape
+        self._ahead = Ahead(data), Ahead(indices)
+        self.data, self.indices, self.indptr = unlocked(data), unlocked(indices), unlocked(indptr)
+        self.shape = shape
         # A block's X^T g is a vector of d numbers: few enough blocks that adding those up costs little.
         most = min(MAX_BLOCKS, data.size // BLOCK_ENTRIES, data.size // (4 * max(1, shape[1])))
         wanted = np.linspace(0, data.size, max(1, most) + 1)
         self.cuts = np.searchsorted(indptr, wanted).astype(np.int64)
         self.cuts[0], self.cuts[-1] = 0, shape[0]
 
+    def ask_ahead(self, first: int, last: int) -> None:
+        """Have rows read."""
+        for array in self._ahead:
+            array.ask(int(self.indptr[first]), int(self.indptr[last]))
+
     def in_float32(self) -> SparseMatrix | None:
         """A float32 copy, its indices as short as can be; None where that loses more than digits or gains nothing."""
         if self.data.dtype != np.float64 or self.data.size < FLOAT32_ENTRIES:
             return None
-        data = np.empty(self.data.size, dtype=np.float32)
+        data = room_beside(self.data, self.data.shape, np.float32)
         if not products.round_entries(self.data, data):
             return None
-        indices = self.indices.astype(np.uint16) if self.shape[1] <= 1 << 16 else self.indices
+        indices = self.indices
+        if self.shape[1] <= 1 << 16:
+            indices = room_beside(self.data, self.data.shape, np.uint16)
+            np.copyto(indices, self.indices, casting="unsafe")
         return SparseMatrix(data, indices, self.indptr, self.shape)
 
     def take(self, rows: IntArray) -> SparseMatrix:
         """Some of the rows."""
-        X = sp.csr_matrix((self.data, self.indices, self.indptr), shape=self.shape)[rows]
+        X = rows_of(csr(self.data, self.indices, self.indptr, self.shape), rows)
         return SparseMatrix(X.data, X.indices, X.indptr, X.shape)
 
     def dot(self, w: FloatArray, block: int, out: FloatArray) -> None:

@@ -26,6 +26,22 @@ from .local import LocalEngine
 from .outer import Outer
 
 
+def mean_cost(costs: Sequence[float | None], rows: Sequence[int]) -> float | None:
+    """The mean of Hessians' costs, weighted by rows; None where one of them is None, or there are none."""
+    known = [cost for cost in costs if cost is not None]
+    return float(np.average(known, weights=rows)) if known and len(known) == len(costs) else None
+
+
+def join_drawn(parts: Sequence[RankingData | None], whole: bool) -> RankingData | None:
+    """What parts have drawn, as one sample of at most 64 MB; not `whole`: a part of one, of a row more."""
+    drawn = [part for part in parts if part is not None and part.n_rows > 0]
+    if not drawn:
+        return None
+    data = RankingData.joined(drawn)
+    kept = within_limit(data.X, data.query, np.arange(data.n_rows), one_more=not whole)
+    return data if kept.size == data.n_rows else data.part(kept)
+
+
 @dataclass(frozen=True)
 class SumScores:
     """Scores of each part."""
@@ -119,11 +135,7 @@ class SumEngine:
     def hessian_cost(self, loss: Loss) -> float | None:
         """The mean over the rows of those parts that have pairs; None where one of them has no Hessian."""
         parts = [engine for engine in self.engines if engine.facts.pairs]
-        costs = [engine.hessian_cost(loss) for engine in parts]
-        known = [cost for cost in costs if cost is not None]
-        if len(known) < len(costs) or not costs:
-            return None
-        return float(np.average(known, weights=[engine.facts.rows for engine in parts]))
+        return mean_cost([engine.hessian_cost(loss) for engine in parts], [engine.facts.rows for engine in parts])
 
     def scores(self, w: FloatArray) -> SumScores:
         """X w, part by part."""
@@ -151,12 +163,7 @@ class SumEngine:
         total = self.facts.rows if of is None else of
         before = first + np.r_[0, np.cumsum([engine.facts.rows for engine in self.engines])]
         parts = self.each(lambda k: self.engines[k].draw(n_rows, int(before[k]), total))
-        drawn = [part for part in parts if part is not None and part.n_rows > 0]
-        if not drawn:
-            return None
-        data = RankingData.joined(drawn)
-        kept = within_limit(data.X, data.query, np.arange(data.n_rows), one_more=of is not None)
-        return data if kept.size == data.n_rows else data.part(kept)
+        return join_drawn(parts, whole=of is None)
 
     def sample(self, n_rows: int) -> LocalEngine | None:
         """A local engine for the rows drawn."""

@@ -6,6 +6,7 @@ from ._csv import write_csv as write_csv
 from ._model import Model as Model
 from ._parquet import write_parquet as write_parquet
 from ._read import read as read
+from ._scan import scan as scan
 from .formats import format_of as format_of
 from .frames import from_frame as from_frame
 from .model import load as load

@@ -6,12 +6,14 @@ import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from .._errors import FileFormatError, LinrankError, ParameterError
 from .._files import PathLike
 from ..data.dataset import Dataset
 from ._ahead import ahead
+from ._columns import Columns
 from ._options import ReadOptions
 from ._streams import Source, name_of
 from ._tables import Table, each, whole
@@ -119,6 +121,12 @@ def read(source: Source, options: ReadOptions) -> Dataset:
     """An Arrow file (Feather version 2) or stream."""
     with _opened(source, options) as tables:
         return whole(tables, options.columns, options.missing, options.dtype)
+
+
+def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
+    """The names of the columns."""
+    with _opened(source, replace(options, verbose=0)) as tables:
+        return tables.names, options.columns
 
 
 def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:

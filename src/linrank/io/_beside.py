@@ -56,7 +56,12 @@ def with_side_files(data: Dataset, path: Source) -> Dataset:
     if sizes is not None and data.qid is not None:
         words.append(f"query: qid of each row ({file} is not used)")
     elif sizes is not None:
-        data = replace(data, qid=_query_numbers(sizes, data, str(file)))
+        qid = _query_numbers(sizes, str(file))
+        if data.skipped or qid.size != data.n_rows:
+            raise DataError(
+                f"The sizes in {file} add up to {qid.size} rows, but {data.n_rows} were read: mend one of them."
+            )
+        data = replace(data, qid=qid)
         words.append(f"query: sizes in {file}")
     elif data.qid is None:
         words.append(f"{NONE_FOUND}; give each line a qid:")
@@ -69,6 +74,47 @@ def with_side_files(data: Dataset, path: Source) -> Dataset:
         data = replace(data, sample_weight=weights)
         words.append(f"weight: {file}")
     return replace(data, description=tuple(words))
+
+
+class BesideBlocks:
+    """The sizes of queries and weights of rows beside a file, handed out block by block as the file is read.
+
+    Queries are numbered on from file to file: 1, 2, ... of the next file are other queries.
+    """
+
+    def __init__(self, path: Source, first_query: int) -> None:
+        sizes, self._sizes_file = _side_file(path, SIZES)
+        self._weights, self._weights_file = _side_file(path, WEIGHTS)
+        self._qid = None if sizes is None else first_query + _query_numbers(sizes, str(self._sizes_file))
+        self.queries = 0 if sizes is None else sizes.size
+        self._row = 0
+
+    def with_block(self, block: Dataset) -> Dataset:
+        """The block with the queries and weights that it lacks."""
+        here = slice(self._row, self._row + block.n_rows)
+        self._row = here.stop
+        for own, kept in ((block.qid, self._qid), (block.sample_weight, self._weights)):
+            if own is None and kept is not None and (here.stop > kept.size or block.skipped):
+                self._refuse()
+        if block.qid is None and self._qid is not None:
+            block = replace(block, qid=self._qid[here])
+        if block.sample_weight is None and self._weights is not None:
+            block = replace(block, sample_weight=self._weights[here])
+        return block
+
+    def end(self, used: Dataset | None) -> None:
+        """All rows were read: the files beside must have told of no more."""
+        for kept in (self._qid, self._weights):
+            if used is not None and kept is not None and kept.size != self._row:
+                self._refuse()
+
+    def _refuse(self) -> None:
+        for kept, file in ((self._qid, self._sizes_file), (self._weights, self._weights_file)):
+            if kept is not None and kept.size != self._row:
+                raise DataError(f"{file} tells of {kept.size:,} rows, but {self._row:,} were read: mend one of them.")
+        raise DataError(
+            f"{self._sizes_file or self._weights_file} counts rows, but bad lines were left out: mend them."
+        )
 
 
 def _side_file(path: Source, endings: tuple[str, ...]) -> tuple[FloatArray | None, Path | None]:
@@ -89,9 +135,7 @@ def _column(file: Path) -> FloatArray:
     return np.array(values)
 
 
-def _query_numbers(sizes: FloatArray, data: Dataset, file: str) -> NDArray[Any]:
-    if data.skipped or np.any(sizes != np.floor(sizes)) or np.any(sizes < 0) or sizes.sum() != data.n_rows:
-        raise DataError(
-            f"The sizes in {file} add up to {sizes.sum():g} rows, but {data.n_rows} were read: mend one of them."
-        )
+def _query_numbers(sizes: FloatArray, file: str) -> NDArray[Any]:
+    if np.any(sizes != np.floor(sizes)) or np.any(sizes < 0):
+        raise DataError(f"{file} holds sizes of queries that are no whole numbers from 0 on: mend it.")
     return np.repeat(np.arange(1, sizes.size + 1), sizes.astype(np.int64))

@@ -80,6 +80,12 @@ def read(source: Source, options: ReadOptions, separator: str = ",") -> Dataset:
         return whole(tables, columns, options.missing, options.dtype)
 
 
+def header(source: Source, options: ReadOptions, separator: str = ",") -> tuple[list[str], Columns]:
+    """The names of the columns, and which is what."""
+    with _opened(source, replace(options, verbose=0), separator) as (tables, columns):
+        return tables.names, columns
+
+
 def blocks(source: Source, options: ReadOptions, separator: str = ",") -> Iterator[Dataset]:
     """A table of text, part by part."""
     with _opened(source, options, separator) as (tables, columns):

@@ -66,6 +66,12 @@ def read(source: Source, options: ReadOptions) -> Dataset:
         return whole(tables, columns, options.missing, options.dtype)
 
 
+def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
+    """The names of the columns, and which is what."""
+    with _opened(source, replace(options, verbose=0)) as (tables, columns):
+        return tables.names, columns
+
+
 def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
     """The same, batch by batch."""
     with _opened(source, options) as (tables, columns):

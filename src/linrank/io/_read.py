@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Literal
 
@@ -10,14 +11,16 @@ from numpy.typing import DTypeLike
 
 from ..data.checks import check_choice
 from ..data.dataset import Dataset
+from ._chunks import joined_blocks
 from ._columns import Columns, warn_of_no_queries
+from ._locate import Sources, is_plain, locate
 from ._options import ReadOptions
 from ._streams import Source
 from .formats import FORMATS, format_of
 
 
 def read(
-    path: Source,
+    path: Source | Sources,
     *,
     format: str | None = None,
     label: str | None = None,
@@ -39,7 +42,7 @@ def read(
 
     Parameters
     ----------
-    path : path, "-" or binary file
+    path : path, "-", binary file, glob, folder, or list of files
         ``.csv``, ``.tsv``, ``.parquet`` and ``.arrow``, say, are tables (`linrank.io.formats.FORMATS` has all endings),
         all else is SVMlight; text may be packed by gzip or zstd.
     format : str, optional
@@ -61,7 +64,9 @@ def read(
     """
     columns = Columns(label, query, id, weight, features, drop)
     options = ReadOptions(columns, missing, dtype, n_features, dense, zero_based, on_error, n_jobs, verbose)
-    return warn_of_no_queries(read_file(path, format, options))
+    if isinstance(path, (list, tuple)) or (isinstance(path, (str, os.PathLike)) and not is_plain(path)):
+        return warn_of_no_queries(joined_blocks(locate(path, format), options))
+    return warn_of_no_queries(read_file(path, format, options))  # type: ignore[arg-type]
 
 
 def read_file(path: Source, format: str | None, options: ReadOptions) -> Dataset:

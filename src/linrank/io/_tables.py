@@ -20,6 +20,10 @@ from ._growing import Growing, GrowingIds, GrowingTexts
 from ._runs import Runs, looks_like_queries
 
 
+class NoRowsError(DataError):
+    """A table without rows: among several files, one to pass over."""
+
+
 class Table(Protocol):
     """Columns by name, all of the same length."""
 
@@ -76,7 +80,7 @@ class TableReader:
                 yield self._part(table), share
                 n_rows += table.n_rows
         if n_rows == 0:
-            raise DataError("The table has no row: there is nothing to rank.")
+            raise NoRowsError("The table has no row: there is nothing to rank.")
         for name, runs in self._runs.items():
             if runs.look_like_queries():
                 raise _suspicion(name, "query='' to take it as a feature")

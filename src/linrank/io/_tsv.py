@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from .._files import PathLike
 from ..data.dataset import Dataset
 from . import _csv
+from ._columns import Columns
 from ._options import ReadOptions
 from ._streams import Source
 
@@ -14,6 +15,11 @@ from ._streams import Source
 def read(source: Source, options: ReadOptions) -> Dataset:
     """As a file of CSV."""
     return _csv.read(source, options, separator="\t")
+
+
+def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
+    """As of a file of CSV."""
+    return _csv.header(source, options, separator="\t")
 
 
 def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:

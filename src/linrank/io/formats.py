@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .._files import PathLike
     from ..data.dataset import Dataset
+    from ._columns import Columns
     from ._options import ReadOptions
     from ._streams import Source
 
@@ -49,6 +50,12 @@ class Format:
     def blocks(self) -> Callable[[Source, ReadOptions], Iterator[Dataset]]:
         """The rows of a file part by part, as they come: in order, some parts ahead, not cut at queries."""
         found: Callable[[Source, ReadOptions], Iterator[Dataset]] = self._module().blocks
+        return found
+
+    @property
+    def header(self) -> Callable[[Source, ReadOptions], tuple[list[str], Columns]]:
+        """The names of a table's columns, and which column is what, as far as the file says so itself."""
+        found: Callable[[Source, ReadOptions], tuple[list[str], Columns]] = self._module().header
         return found
 
     @property

@@ -202,13 +202,15 @@ def count_tree(
 
 
 @kernel
-def running_sums(values: Any, order: Any, out: Any) -> None:
-    """out[p] = sum of the values of the first p members in the given order, p = 0 ... n. O(n)."""
-    total = 0.0
+def running_sums(values: Any, where: Any, out: Any) -> None:
+    """out[p] = sum of the values of the first p members by their position where[i, 0], p = 0 ... n. O(n)."""
     out[0] = 0.0
-    for p in range(order.size):
-        total += values[order[p]]
-        out[p + 1] = total
+    for i in range(values.size):
+        out[where[i, 0] + 1] = values[i]
+    total = 0.0
+    for p in range(1, out.size):
+        total += out[p]
+        out[p] = total
 
 
 @kernel

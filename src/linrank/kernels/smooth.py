@@ -91,18 +91,20 @@ def laplacian_direct(
 
 @kernel
 def squared_sums(s: Any, v: Any, u: float, a: float, m: float, c: Any, d: Any, S: Any, g: Any) -> tuple[float, float]:
-    """Add one term of one sorted ranking to g; the sums of a h^2 and of h = max(0, m - z), by the formulas above. O(n).
+    """Gradient g of one sorted ranking; the sums of a h^2 and of h = max(0, m - z), by the formulas above. O(n).
 
-    s are differences to the ranking's median; c, d and S hold the sums over active partners.
+    s are differences to the ranking's median; c, d and S hold the sums over active partners. v is None for unit
+    weights; S may be g itself.
     """
     value, hinge = 0.0, 0.0
     for i in range(s.size):
+        weight = 1.0 if v is None else v[i]
         e, n = c[i] - d[i], c[i] + d[i]
         G = m * e + n * s[i] - S[i]
-        h = v[i] * (m * c[i] + s[i] * e)
+        h = weight * (m * c[i] + s[i] * e)
         hinge += h
-        value += m * h + v[i] * s[i] * G
-        g[i] += 2.0 * u * a * v[i] * G
+        value += m * h + weight * s[i] * G
+        g[i] = 2.0 * u * a * weight * G
     return u * a * value, u * hinge
 
 
@@ -130,14 +132,15 @@ def band_sums(
         c, d = c1[i] - c0[i] + (more_c1[i] - more_c0[i]), d1[i] - d0[i] + (more_d1[i] - more_d0[i])
         e = c - d
         G = m * e + (c + d) * s[i] - (S1[i] - S0[i] + (more_S1[i] - more_S0[i]))
-        h = v[i] * (m * c + s[i] * e)
+        weight = 1.0 if v is None else v[i]
+        h = weight * (m * c + s[i] * e)
         hinge += h
-        square += m * h + v[i] * s[i] * G
+        square += m * h + weight * s[i] * G
         c = c0[i] + more_c0[i]
         e = c - (d0[i] + more_d0[i])
-        count += v[i] * c
-        linear += v[i] * (m * c + s[i] * e)
-        g[i] = u * v[i] * (e + 2.0 * a * G)
+        count += weight * c
+        linear += weight * (m * c + s[i] * e)
+        g[i] = u * weight * (e + 2.0 * a * G)
     return u * (a * square + linear - 0.5 * width * count), u * (count + 2.0 * a * hinge), u * (linear + hinge)
 
 
@@ -145,7 +148,8 @@ def band_sums(
 def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any) -> None:
     """Add one term of one sorted ranking to out: 2 u a v (n V - S), S the sum of v V over active partners. O(n)."""
     for i in range(V.size):
-        out[i] += 2.0 * u * a * v[i] * (n[i] * V[i] - S[i])
+        weight = 1.0 if v is None else v[i]
+        out[i] += 2.0 * u * a * weight * (n[i] * V[i] - S[i])
 
 
 @kernel

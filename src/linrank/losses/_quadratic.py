@@ -74,30 +74,33 @@ class PiecewiseQuadratic(Loss):
     ) -> tuple[FloatArray, _Long]:
         """Sums of c phi, of c (-phi') and of the first term's hinges of one ranking; its gradient goes to g."""
         here, u = p.members(ranking), p.u[ranking]
-        s, v, levels = scores[here], p.member_weights[here], p.levels(ranking)
+        s, v, levels = scores[here], None if p.v is None else p.v[here], p.levels(ranking)
         order, sorted_s = sort_scores(s, work)
         # The median: one score far out would move a mean, and with it the digits of all the others.
         centred = s - sorted_s[s.size // 2]
         (a, *_), (m, *_) = self.steps
-        weights, moments = (None if p.v is None else v), v * centred
-        found, terms = [], []
-        for height, margin in zip(*self.steps, strict=True):
-            view = active.SortedRanking(order, sorted_s, levels, here.start, margin, work, self.tuning)
-            if len(self.steps[0]) == 1:
-                found.append(_Sums(*view.sums(weights, work), np.add(*view.sums(moments, work))))
-            else:
-                found.append(_exact_sums(view, weights, moments, work))
-            terms.append(_Term(float(height), float(margin), view.kept(), found[-1].n))
-        if len(found) == 1:
-            g[here] = 0.0
-            value, hinge = smooth.squared_sums(centred, v, u, a, m, *found[0][:3], g[here])
+        moments = centred if v is None else v * centred
+        terms: list[_Term] = []
+        if len(self.steps[0]) == 1:
+            view = active.SortedRanking(order, sorted_s, levels, here.start, m, work, self.tuning)
+            c, d = view.sums(v, work)
+            S = view.sum_of_both(moments, work, g[here])
+            value, hinge = smooth.squared_sums(centred, v, u, a, m, c, d, S, g[here])
             sums = np.array([value, 2.0 * a * hinge, hinge])
+            c += d
+            terms.append(_Term(float(a), float(m), view.kept(work), c))
         else:  # 1 / (2 a) is the width
+            found = []
+            for height, margin in zip(*self.steps, strict=True):
+                view = active.SortedRanking(order, sorted_s, levels, here.start, margin, work, self.tuning, last=False)
+                found.append(_exact_sums(view, v, moments, work))
+                terms.append(_Term(float(height), float(margin), view.kept(work), found[-1].n))
             outer, inner = ((*one[:3], *(one.rest or ())) for one in found)
             band: tuple[float, ...] = smooth.band_sums(centred, v, u, a, m, 0.5 / a, outer, inner, g[here])
             sums = np.array(band)
         for _ in range(2):  # to 0: what rounding left of their sum would be multiplied by an offset of the features
-            g[here] -= v * (g[here].sum() / v.sum())
+            mean = g[here].sum() / (s.size if v is None else v.sum())
+            g[here] -= mean if v is None else v * mean
         return sums, _Long(ranking, v, terms)
 
 
@@ -148,21 +151,21 @@ class _Long(LongRanking):
     """A long ranking with its terms."""
 
     ranking: int
-    v: FloatArray
+    v: FloatArray | None
     terms: list[_Term]
 
     def multiply(self, u: float, V: FloatArray, out: FloatArray, work: Work) -> None:
         """Laplacian times V, term by term."""
         out[:] = 0.0
         for a, _, view, n in self.terms:
-            S = np.add(*view.sums(self.v * V, work))
+            S = view.sum_of_both(V if self.v is None else self.v * V, work)
             smooth.laplacian_sums(self.v, u, a, n, V, S, out)
 
     def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
         """2 a u v times the sum of v_j V_j h over active winners less that over active losers, h = m - z."""
         out[:] = 0.0
-        centred, q = s - s.mean(), self.v * V
+        centred, q = s - s.mean(), V if self.v is None else self.v * V
         for a, m, view, _ in self.terms:
             (c, d), (cs, ds) = (view.sums(values, work) for values in (q, q * centred))
             out += 2.0 * a * ((m + centred) * c - cs - (m - centred) * d - ds)
-        out *= u * self.v
+        out *= u if self.v is None else u * self.v

@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._errors import DataError
 from .._typing import FloatArray
+from ..data.collections import any_collection
 from ..data.ordering import group_rows, order_within
 from ..kernels import metrics as kernels
+from ._collections import extremes, mean_over_queries, over_collection
 from ._conventions import EMPTY, Options, conventions
 from ._families import Family, enter
 from ._rows import QueryWeight, Rows, Value, check_cut, check_rows, over_queries
@@ -148,6 +150,11 @@ def _with_face(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
         per_query: bool = False,
         **options: Unpack[Options],
     ) -> Value:
+        if any_collection(y, scores, qid):
+            told = {"k": k, "preset": preset, "query_weight": query_weight, **options}
+            if name == "err" and conventions(name, preset, _without_docid(options)).max_grade is None:
+                told["max_grade"] = max(extremes(y)[1], 0.0)
+            return over_collection(name, mean_over_queries(metric), y, scores, qid, per_query, told)
         lists = RankedLists(name, y, scores, qid, k, preset, options)
         values = judge(lists)
         if lists.how.empty != "skip":
@@ -158,6 +165,10 @@ def _with_face(judge: Callable[[RankedLists], FloatArray]) -> ListMetric:
     del face.__wrapped__  # or help() would show the judge's signature
     face.__annotations__ = ListMetric.__call__.__annotations__
     return metric
+
+
+def _without_docid(options: Options) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name != "docid"}
 
 
 def _table(few: tuple[NDArray[np.uint8], FloatArray], function: Callable[[FloatArray], FloatArray]) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -12,14 +13,16 @@ from .._typing import FloatArray
 from .._work import Work
 from ..data.active import TINY, active_counts
 from ..data.checks import check_choice, check_weights
+from ..data.collections import any_collection
 from ..data.queries import check_query_weight
 from ..data.ranking_data import QUERY_WEIGHTINGS, make_preferences
 from ..data.rankings import Preferences
 from ..kernels.hinge import ranking_sums, weighted_sum
 from ..kernels.metrics import areas, pair_outcomes, tied_pairs
 from ..kernels.pairs import pair_weights
+from ._collections import extremes, mean_over_queries, over_collection, refuse_pairs
 from ._families import pairwise
-from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share
+from ._rows import QueryWeight, Rows, Value, check_rows, over_queries, share, weights_beside
 
 __all__ = ["auc", "c_index", "kendall_tau", "pairwise_accuracy", "pairwise_error", "wmw"]
 
@@ -28,6 +31,7 @@ TIE_VALUE = {"half": 0.5, "correct": 1.0, "wrong": 0.0}
 #: Up to so many levels pairs are counted by a sweep over sorted scores with one counter per level.
 FEW_LEVELS = 32
 VARIANTS = ("b", "a", "somers")
+TWO_LEVELS = "AUC needs two levels: give a threshold, or use pairwise_accuracy for graded y."
 
 
 class PairOptions(TypedDict, total=False):
@@ -89,7 +93,13 @@ def wmw(
     query counts the same. Without any pair: NoPairsError, with per_query=True NaN. O(m log m).
     """
     check_choice("ties", ties, tuple(TIE_VALUE))
+    if any_collection(y, scores, qid):
+        refuse_pairs(pairs)
+        check_choice("query_weighting", query_weighting, QUERY_WEIGHTINGS)
+        options = {"preferences": preferences, "sample_weight": sample_weight, "query_weight": query_weight}
+        return over_collection("wmw", _Pooled(ties, query_weighting), y, scores, qid, per_query, options)
     rows = check_rows(or_none(y, scores, pairs), scores, qid)
+    sample_weight = weights_beside(y, sample_weight)
     found = count_pairs(rows, y, qid, sample_weight, preferences, pairs)
     given = Compared(y, qid, sample_weight, query_weight, pairs, preferences, query_weighting)
     return given.mean("wmw", found.right(TIE_VALUE[ties]), found.total, rows, per_query)
@@ -143,13 +153,22 @@ def auc(
     Rows with y >= threshold are positive; without a threshold y holds two values, and the larger is positive. Queries
     with one kind of rows only are not defined and left out. O(m log m), one sort.
     """
+    if any_collection(y, scores, qid):
+        if threshold is None:
+            low, high, others = extremes(y)
+            if others:
+                raise DataError(TWO_LEVELS)
+            threshold = high if high > low else float(np.inf)
+        told = {"threshold": threshold, "sample_weight": sample_weight, "query_weight": query_weight}
+        return over_collection("auc", mean_over_queries(auc), y, scores, qid, per_query, told)
     rows = check_rows(y, scores, qid)
     if threshold is None:
         low, high = rows.y.min(initial=np.inf), rows.y.max(initial=-np.inf)
         if np.any((rows.y != low) & (rows.y != high)):
-            raise DataError("AUC needs two levels: give a threshold, or use pairwise_accuracy for graded y.")
+            raise DataError(TWO_LEVELS)
         threshold = float(high) if high > low else float(np.inf)
     row, score, ptr = rows.ranked
+    sample_weight = weights_beside(y, sample_weight)
     v = None if sample_weight is None else check_weights("sample_weight", sample_weight, rows.y.size)[row]
     out = np.empty(rows.n_queries)
     areas((rows.y >= threshold).view(np.uint8)[row], v, score, ptr, out)
@@ -173,6 +192,9 @@ def kendall_tau(
     divisor is 0 tau is not defined. O(m log m).
     """
     check_choice("variant", variant, VARIANTS)
+    if any_collection(y, scores, qid):
+        told = {"variant": variant, "query_weight": query_weight}
+        return over_collection("kendall_tau", mean_over_queries(kendall_tau), y, scores, qid, per_query, told)
     rows = check_rows(y, scores, qid)
     found = count_pairs(rows, y, qid)
     over = found.total
@@ -207,6 +229,22 @@ def accuracy_of(scores: FloatArray, preferences: Preferences, tie: float = 0.5) 
     """Pairwise accuracy over preferences that have been made already; a pair of equal scores counts `tie`."""
     wrong, wrong_or_equal = (_weight_below(scores, preferences, margin) for margin in (0.0, TINY))
     return 1.0 - (tie * wrong + (1.0 - tie) * wrong_or_equal) / preferences.total
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """Judges whole queries of a collection for `wmw`: their pairs are pooled, or every query counts the same."""
+
+    ties: str
+    query_weighting: str
+
+    def __call__(self, y: Any, scores: Any, qid: Any, options: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+        rows = check_rows(y, scores, qid)
+        weight = options["query_weight"]
+        u = 1.0 if weight is None else check_query_weight(weight, rows.query, rows.ids)
+        found = count_pairs(rows, y, qid, options["sample_weight"], options["preferences"])
+        values = share(found.right(TIE_VALUE[self.ties]), found.total)
+        return values, u * (found.total if self.query_weighting == "pairs" else (found.total > 0).astype(np.float64))
 
 
 class PairCounts(NamedTuple):

@@ -13,6 +13,7 @@ from .._errors import DataError, ParameterError, UndefinedMetricWarning, warn_ca
 from .._once import cached_property
 from .._typing import FloatArray
 from ..data.checks import check_utilities
+from ..data.dataset import Dataset
 from ..data.frames import frame_of
 from ..data.labels import are_labels, split_labels
 from ..data.ordering import Ordered, order_within
@@ -100,12 +101,19 @@ class Rows:
 
 
 def check_rows(y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> Rows:
-    """Validate what is common to all metrics; y may be `labels`."""
+    """Validate what is common to all metrics; y may be `labels`, or a Dataset with labels and queries."""
     given: Any = y
     y, qid = split_labels(y, qid)
     s = check_scores(scores)
     values, queries = check_utilities(y, s.size, what="scores"), encode_queries(qid, s.size, what="scores")
     return Rows(values, s, *queries, find_cut(*queries, given["rows"]) if are_labels(given) else None)
+
+
+def weights_beside(y: Any, sample_weight: ArrayLike | None) -> ArrayLike | None:
+    """Row weights: those given, or else those of a Dataset that stands for y."""
+    if sample_weight is None and isinstance(y, Dataset):
+        return y.without_features().sample_weight
+    return sample_weight
 
 
 def check_scores(scores: ArrayLike) -> FloatArray:

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_features
-from ..data.device import on_host, with_shape
-from ..data.frames import check_frame, drop_columns, header_of
+from ..data.collections import column_beside, is_collection, stand_in, without_columns
+from ..data.dataset import Dataset
+from ..data.device import on_host
+from ..data.frames import check_frame, drop_columns
 from ..data.given import Given, gather
+from ..data.joining import joined, wide_enough
 from ..data.labelled import LabelledRows
 from ..data.labels import are_labels, split_labels
 from ..data.missing import fill_missing, learn_missing
-from ..data.ordering import order_within
+from ..data.ordering import positions_within
 from ..data.queries import encode_queries
 from ..data.ranking_data import RankingData
 from ..data.row_counts import RowCounts
+from ..data.scan import Scan
 from ..engines.matrix import predict
 from ..losses import as_loss
 from ..metrics import pairwise_accuracy
+from .collections import rank_collection, score_collection
 from .explanation import Explanation, as_row, explain_difference
 from .exports import Exports
+from .names import check_names
 
 if TYPE_CHECKING:
     from ..inference import Inference
@@ -40,6 +47,26 @@ NO_QID = (
     "Pipeline or a search drops it, unless sklearn.set_config(enable_metadata_routing=True); y=labels(y, qid) always "
     "arrives.)"
 )
+
+
+class ScoredRows(NamedTuple):
+    """The scores of a Dataset's rows, and what is known of them."""
+
+    scores: FloatArray
+    y: FloatArray | None
+    qid: NDArray[Any] | None
+    sample_weight: FloatArray | None
+
+    @property
+    def stand_in(self) -> FloatArray:
+        """As many rows, for whoever counts them."""
+        return self.scores[:, None]
+
+    def beside(self, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Labels, queries and weights, where none are given."""
+        own = self.y, self.qid, self.sample_weight
+        y, qid, weight = (b if a is None else a for a, b in zip((y, qid, sample_weight), own, strict=True))
+        return y, qid, weight
 
 
 class LinearPredictor(Exports, BaseEstimator, ABC):
@@ -132,8 +159,11 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         It remembers how many rows each query has, where nothing else can tell later that a query was cut.
         """
         seen = _rows_of_queries(data.qid_from, data.query, data.query_ids)
-        fitted = {**found, "fitted_with_qid_": data.qid_from is not None, "_rows_seen": seen}
-        fitted["_queries_without_pairs"] = data.n_queries_without_pairs
+        self._become(found, data.qid_from is not None, data.n_queries_without_pairs, seen)
+
+    def _become(self, found: dict[str, Any], with_qid: bool, without_pairs: int, seen: RowCounts | None) -> None:
+        """The same, of what is known of the data."""
+        fitted = {**found, "fitted_with_qid_": with_qid, "_rows_seen": seen, "_queries_without_pairs": without_pairs}
         self.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"} | fitted
 
     def _remember(self, rows: LabelledRows) -> None:
@@ -143,13 +173,32 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
     def predict(self, X: Any) -> FloatArray:
         """Scores X @ coef_: larger is better. Only differences within a query mean anything.
 
-        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored.
+        A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored. Of a dask
+        array it is a dask array, of a dask frame a series: rows are scored where they lie.
         """
         check_is_fitted(self)
+        if is_collection(X):
+            X = without_columns(X, self._aside)
+            check_names(self, stand_in(X))
+            return score_collection(X, self.coef_, self.fill_)
+        if isinstance(X, Dataset):
+            return self._scored(X).scores
         X = self._features(X)
         features = check_features(X, allow_nan=self.fill_ is not None)
-        validate_data(self, with_shape(header_of(X)), reset=False, skip_check_array=True)
+        check_names(self, X)
         return predict(features, self.coef_, self.fill_)
+
+    def _scored(self, data: Dataset) -> ScoredRows:
+        """The scores of a Dataset's rows beside their labels, chunk by chunk: its features need not fit into memory."""
+        check_is_fitted(self)
+        parts, scores = [], []
+        for chunk in data.chunks():
+            check_names(self, chunk)
+            X = wide_enough(chunk.X, self.coef_.size) if isinstance(data, Scan) else chunk.X
+            scores.append(predict(check_features(X, allow_nan=self.fill_ is not None), self.coef_, self.fill_))
+            parts.append(replace(chunk, X=np.empty((chunk.n_rows, 0)), comments=None))
+        rows = joined(parts)
+        return ScoredRows(np.concatenate(scores), rows.y, rows.qid, rows.sample_weight)
 
     def predict_pair(self, A: Any, B: Any) -> FloatArray:
         """Probability that each row of A is preferred to the same row of B, for rankers with a logistic loss.
@@ -167,14 +216,19 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         return np.asarray(loss.probability(a - b))
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
-        """1-based position of each row within its query, best first; equal scores keep their input order."""
+        """1-based position of each row within its query, best first; equal scores keep their input order.
+
+        Of a dask collection it is one: scores are brought together by query, rows are not.
+        """
+        if is_collection(X):
+            X, qid, _ = column_beside(X, qid)
+            return rank_collection(self.predict(X), qid)
+        scored = self._scored(X) if isinstance(X, Dataset) else None
+        if scored is not None:
+            X, qid = scored.stand_in, scored.qid if qid is None else qid
         given = gather(X, qid)
-        scores = self.predict(given.X)
-        query, ids = encode_queries(given.qid, scores.size)
-        ordered = order_within(query, ids.size, scores)
-        positions = np.empty(scores.size, dtype=np.int64)
-        positions[ordered.row] = np.arange(1, scores.size + 1) - np.repeat(ordered.ptr[:-1], np.diff(ordered.ptr))
-        return positions
+        scores = self.predict(given.X) if scored is None else scored.scores
+        return positions_within(*encode_queries(given.qid, scores.size), scores)
 
     def score(
         self,
@@ -193,11 +247,16 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         or beside the preferences of `y`.
         """
         check_is_fitted(self)
+        scored = self._scored(X) if isinstance(X, Dataset) else None
+        if scored is not None:
+            X, (y, qid, sample_weight) = scored.stand_in, scored.beside(y, qid, sample_weight)
+        if is_collection(X):
+            return self._score_collection(X, y, qid, sample_weight)
         given = gather(X, qid, pairs=pairs, ids=ids)
         needs_queries = y is not None or self.query_weighting == "queries"
         if self.fitted_with_qid_ and needs_queries and split_labels(y, given.qid)[1] is None:
             raise DataError(NO_QID)
-        scores = self.predict(given.X)
+        scores = self.predict(given.X) if scored is None else scored.scores
         if self._rows_seen is not None and given.qid is not None and y is not None and not are_labels(y):
             self._rows_seen.warn_of_others(given.qid, scores.size)
         accuracy: float = pairwise_accuracy(
@@ -233,6 +292,23 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         weights = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
         return infer(self, X, y, qid, **weights, cluster=cluster, method=method, **options)
 
+    def _score_collection(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> float:
+        """Pairwise accuracy of a dask collection."""
+        X, qid, _ = column_beside(X, qid)
+        if y is None:
+            raise DataError("score judges a dask collection by labels: give y.")
+        if self.fitted_with_qid_ and qid is None:
+            raise DataError(NO_QID)
+        accuracy: float = pairwise_accuracy(
+            y,
+            self.predict(X),
+            qid,
+            sample_weight=sample_weight,
+            preferences=self.preferences,
+            query_weighting=self.query_weighting,
+        )
+        return accuracy
+
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why row `a` scores above (or below) row `b`: the exact contribution w_j (a_j - b_j) of each feature.
 
@@ -251,7 +327,7 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         for row in (a, b):
             one = self._features(as_row(row))
             checked = fill_missing(one, self.fill_)
-            validate_data(self, header_of(one), reset=False, skip_check_array=True)
+            check_names(self, one)
             if checked.shape[0] != 1:
                 raise DataError(f"explain compares two rows, but was given {checked.shape[0]} at once: give one each.")
             rows.append(np.asarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.float64)[0])

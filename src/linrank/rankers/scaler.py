@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._errors import DataError, ParameterError
 from ..data.checks import check_choice, check_features
+from ..data.collections import refuse_collection
 from ..data.frames import check_frame, header_of
 from ..data.labels import split_labels
 from ..data.queries import encode_queries
@@ -73,6 +74,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, qid: ArrayLike | None = None) -> Self:
         """With queries only check; with `one_query` and without them learn the scale. y is read for its qid, if any."""
+        refuse_collection(X, "QueryScaler", "give it X.compute(), or LinearRanker's scale=True instead")
         check_choice("method", self.method, METHODS)
         for name in ("shift", "one_query"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):

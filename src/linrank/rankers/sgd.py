@@ -14,7 +14,8 @@ from sklearn.utils.validation import validate_data
 from .._errors import DataError, ParameterError
 from .._progress import Progress
 from ..data.checks import check_choice
-from ..data.device import with_shape
+from ..data.collections import refuse_collection
+from ..data.dataset import unpacked
 from ..data.frames import check_frame, header_of
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
@@ -28,8 +29,11 @@ from ..stochastic.seeds import describe_seed, make_seed
 from ..stochastic.settings import Settings, check_whole, plain, read_settings
 from ..stochastic.stream import Chunks, Stream, begin_stream
 from .lazy import Evaluated
+from .names import named, take_names
 from .predictor import LinearPredictor
 from .refusals import refuses
+
+CURE = "train on the cluster with LinearRanker, or give partial_fit one computed partition after the other"
 
 
 class SGDRanker(LinearPredictor):
@@ -205,7 +209,9 @@ class SGDRanker(LinearPredictor):
         SGDRanker has made; any other start counts as if it had taken `n_steps`. `checkpoint` and `resume` are those of
         `fit_stream`; the file is kept after each twentieth of the steps.
         """
+        refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings()
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
         complete, fill = learn_missing(given.X, self.missing)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": given.pairs}
@@ -215,7 +221,7 @@ class SGDRanker(LinearPredictor):
             start = getattr(self, "coef_", None)  # set by hand, or loaded
         keeper = None if checkpoint is None else Keeper(Path(checkpoint), self._described(), resume)
         fitted = fit_rows(settings, rows, make_seed(self.random_state), own, start, int(self.verbose), keeper)
-        validate_data(self, with_shape(header_of(given.X)), skip_check_array=True)  # names: nothing fails later
+        take_names(self, named(data_of, given.X))  # nothing fails later
         self._aside = given.aside
         self._keep(fitted.stream(fill if self.missing == "mean" else None), fitted)
         self._remember(rows)
@@ -242,6 +248,7 @@ class SGDRanker(LinearPredictor):
         """
         if checkpoint is not None and self._stream is None and Path(checkpoint).exists():
             self._take_up(load_checkpoint(Path(checkpoint), self._described()))
+        refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings(stream=True)
         given = self._given(X, qid)
         chunk = self._check(self._stream, given.X, y, given.qid, sample_weight, query_weight)
@@ -259,7 +266,8 @@ class SGDRanker(LinearPredictor):
         Parameters
         ----------
         chunks : iterable, or function that gives one
-            Of (X, y), (X, y, qid), or objects with X, y, qid and, if need be, sample_weight.
+            Of (X, y), (X, y, qid), or objects with X, y, qid and, if need be, sample_weight. Or a Dataset, read or
+            scanned, which is gone through chunk by chunk.
         passes : int, default=1
             How often to read the stream.
         checkpoint : path, optional

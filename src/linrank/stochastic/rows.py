@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._typing import FloatArray, IntArray
+from ..data.mapped import unlocked
 from ..kernels import stochastic as kernels
 
 
@@ -80,7 +81,8 @@ class DenseRows(Rows):
 
     def steps(self, rule: Any, metric: Any, winner: Any, loser: Any, descent: Any, work: Any) -> None:
         """O(d) a step."""
-        kernels.dense_steps(self.X, metric, winner, loser, rule, descent.t, descent.v, descent.b, descent.state)
+        X = unlocked(self.X)
+        kernels.dense_steps(X, metric, winner, loser, rule, descent.t, descent.v, descent.b, descent.state)
 
     def divided(self, scale: FloatArray) -> DenseRows:
         """A copy with its columns divided."""
@@ -118,7 +120,7 @@ class SparseRows(Rows):
     def steps(self, rule: Any, metric: Any, winner: Any, loser: Any, descent: Any, work: Any) -> None:
         """O(non-zeros of the two rows) a step."""
         X, d = self.X, descent
-        here = X.data, X.indices, X.indptr, metric, winner, loser
+        here = unlocked(X.data), unlocked(X.indices), unlocked(X.indptr), metric, winner, loser
         kernels.csr_steps(*here, rule, d.t, d.v, d.b, d.state, work)
 
     def divided(self, scale: FloatArray) -> SparseRows:

@@ -12,6 +12,7 @@ import numpy as np
 from .._errors import DataError, NoPairsError, ParameterError, overflow_ignored
 from .._progress import Progress
 from .._typing import FloatArray
+from ..data.dataset import Dataset
 from ..data.labelled import LabelledRows
 from ..defaults import choose_alpha
 from ..solvers import Iteration, Status
@@ -27,7 +28,7 @@ from .settings import Settings
 
 UNBOUNDED = 2**62
 
-Chunks = Iterable[Any] | Callable[[], Iterable[Any]]
+Chunks = Iterable[Any] | Callable[[], Iterable[Any]] | Dataset
 
 
 def fingerprint(rows: LabelledRows) -> str:
@@ -173,6 +174,7 @@ def _count(rows: LabelledRows, n_fresh: int) -> int:
 
 def numbered_chunks(chunks: Chunks, passes: int) -> Iterator[tuple[tuple[int, int], tuple[Any, Any, Any, Any]]]:
     """((pass, number), (X, y, qid, sample_weight)) of each chunk of a stream; empty ones are left out."""
+    chunks = chunks.equal_chunks if isinstance(chunks, Dataset) else chunks
     if passes > 1 and not callable(chunks) and iter(chunks) is chunks:
         raise ParameterError(
             f"passes={passes} needs a stream that can be read again: give a list, or a function that opens it anew."

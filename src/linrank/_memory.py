@@ -1,0 +1,76 @@
+"""How much memory this process may still take: what is free, within the limits of its control group and its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+GROUPS = Path("/sys/fs/cgroup")
+#: Of a control group: its limit, what it uses, and the name of the cached pages of files among that.
+LIMITS = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+
+
+def available(groups: Path = GROUPS, process: Path = Path("/proc/self"), system: Path = Path("/proc/meminfo")) -> int:
+    """Bytes that can be had without pushing anything out; pages of files in the system's cache count as free."""
+    found = [*_of_groups(groups, process), *_of_limits(process)]
+    free = _field(system, "MemAvailable")
+    if free is not None:
+        found.append(1024 * free)
+    elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    return max(0, min(found, default=4 << 30))
+
+
+def _of_groups(groups: Path, process: Path) -> Iterator[int]:
+    """What is left in each control group that the process is in."""
+    folders = {groups, groups / "memory"}
+    try:
+        for line in (process / "cgroup").read_text().splitlines():
+            _, kinds, path = line.split(":", 2)
+            base = groups if not kinds else groups / "memory" if "memory" in kinds.split(",") else None
+            if base is not None:
+                here = base / path.lstrip("/")
+                folders |= {here, *(parent for parent in here.parents if parent.is_relative_to(base))}
+    except (OSError, ValueError):
+        pass
+    for folder in folders:
+        for limit, used, cached in LIMITS:
+            most, now = _number(folder / limit), _number(folder / used)
+            if most is not None and now is not None and most < 1 << 60:
+                yield most - now + (_field(folder / "memory.stat", cached) or 0)
+
+
+def _of_limits(process: Path) -> Iterator[int]:
+    """What is left of this process's own limits, as ulimit sets them."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    for name, field in (("RLIMIT_DATA", "VmData"), ("RLIMIT_AS", "VmSize")):
+        most = resource.getrlimit(getattr(resource, name))[0]
+        if most != resource.RLIM_INFINITY:
+            yield most - 1024 * (_field(process / "status", field) or 0)
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # "max" is none
+        return None
+
+
+def _field(path: Path, name: str) -> int | None:
+    """The number after a name in a file of lines."""
+    try:
+        for line in path.read_text().splitlines():
+            words = line.replace(":", " ").split()
+            if words and words[0] == name:
+                return int(words[1])
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
