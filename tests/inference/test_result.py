@@ -190,6 +190,19 @@ def test_rankers_that_can_be_asked(rows, tmp_path):
         SGDRanker(n_steps=100).fit(X, y, qid).inference(X, y, qid)
 
 
+def test_data_is_given_as_to_fit(rows):
+    X, y, qid = (part[:360] for part in rows)
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(query=qid, name=[f"row {k}" for k in range(360)])
+    pairs = [[f"row {k}", f"row {k + 1}"] for k in range(0, 360, 2)]
+    ranker = LinearRanker("logistic", alpha=0.01).fit(frame, y, "query", pairs=pairs, ids="name")
+    found = ranker.inference(frame, y, "query", pairs=pairs, ids="name")
+    assert found.names == ("a", "b", "c", "d")
+    by_row = np.arange(360).reshape(-1, 2)
+    plain = LinearRanker("logistic", alpha=0.01).fit(X, y, group=[6] * 60, pairs=by_row)
+    same = plain.inference(X, y, group=[6] * 60, pairs=by_row)
+    np.testing.assert_allclose(same.covariance, found.covariance, rtol=1e-9)
+
+
 def test_one_unit_and_clusters_that_make_no_sense(rows, ranker):
     X, y, qid = rows
     with pytest.raises(ValueError, match="Only one of the clusters has pairs"):
