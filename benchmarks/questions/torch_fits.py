@@ -17,7 +17,7 @@ from results import FIT, fault, report
 SOURCES = FIT
 DATA = ("mq2008", "webis", "cadata", "imdb")
 TRIED = ("squared_hinge", "hinge", "logistic")
-#: Scores of imdb are too large for a gap of 1e-5 in float32: such a fit ends as "limited".
+#: In float32 a tol below 1e-5 is refused.
 TOL = {"float64": 1e-5, "float32": 2e-5}
 PLACES = {"float64": Torch("torch:cpu"), "float32": Torch("torch:cpu", scores="float32")}
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ._help import OUTPUT, command, in_group
+from ._intervals import Intervals, intervals_options
 from ._options import Reading, data_argument, json_option, quiet_option, reading_options
 
 
@@ -18,24 +19,29 @@ from ._options import Reading, data_argument, json_option, quiet_option, reading
         "--top", default=20, show_default=True, type=click.IntRange(0), metavar="N", help="How many weights to show."
     ),
 )
+@intervals_options
 @json_option
 @quiet_option
 @reading_options
-def inspect(file: str, top: int, as_json: bool, reading: Reading) -> None:
+def inspect(file: str, top: int, asked: Intervals, as_json: bool, reading: Reading) -> None:
     """Show what a file holds: data or a model.
 
     Of data: rows, queries, levels, pairs, missing values, constant columns, memory. Of a model (of linrank, SVMrank or
     LIBLINEAR): how it was trained, and its largest weights, times what the column was divided by in training where that
-    is known.
+    is known. With --data and --intervals: how sure its weights are.
 
     \b
       linrank inspect train.txt
       linrank inspect model.json --top 5
       linrank inspect model.json --json
+      linrank inspect model.json --data train.txt --intervals
     """
     from ._files import is_model
 
-    if is_model(file):
+    asked.check()
+    if asked.intervals:
+        asked.show(file, reading, as_json)
+    elif is_model(file):
         _inspect_model(file, top, as_json)
     else:
         _inspect_data(file, as_json, reading)
@@ -73,7 +79,8 @@ def _inspect_model(file: str, top: int, as_json: bool) -> None:
     known = {name: value for name, value in model.training.items() if value is not None}
     facts = ((name.replace("_", " "), _fact(name, value, model)) for name, value in known.items())
     lines = [("estimator", model.estimator), *facts]
-    _report.show_facts(out, file, [*lines, *_preferences(model), *_scaling(model), ("missing values", model.missing)])
+    told = [*_preferences(model), *_scaling(model), *_penalty(model, names), ("missing values", model.missing)]
+    _report.show_facts(out, file, [*lines, *told])
     _show_weights(out, names, model.weights, effect, order[:top], model.scale is not None)
     if top < order.size:
         out.print(f"and {order.size - top:,} more")
@@ -106,6 +113,24 @@ def _preferences(model: Any) -> list[tuple[str, str]]:
 
     given = model.parameters.get("preferences", "full")
     return [] if isinstance(given, str) and given == "full" else [("preferences", Compared(given).text())]
+
+
+def _penalty(model: Any, names: list[str]) -> list[tuple[str, str]]:
+    """The l1 part, signs and bounds that were asked for, and how many weights stand on 0 or on a bound."""
+    import numpy as np
+
+    from ..rankers.limits import described
+
+    ratio, weights = model.parameters.get("l1_ratio") or 0.0, model.weights
+    signs, bounds = (model.parameters.get(name) for name in ("monotonic_cst", "bounds"))
+    found = []
+    if ratio > 0.0:
+        found.append(
+            ("l1 ratio", f"{ratio:g}: {np.count_nonzero(weights):,} of {weights.size:,} features have a weight")
+        )
+    if signs is not None or bounds is not None:
+        found.append(("bounds", described(signs, bounds, weights, names)))
+    return found
 
 
 def _scaling(model: Any) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .._errors import DataError, LinrankError
 from .._text import repeated
 from .._typing import FloatArray
+from .buffers import is_arrow, numbers_of
 
 #: How to get rid of a column in X itself.
 LEAVE_OUT = "leave it out of X"
@@ -191,6 +192,8 @@ class Frame:
     def numbers(self, name: str) -> FloatArray:
         """A column of numbers, NaN where one is missing."""
         series = self._frame.get_column(name)
+        if is_arrow(series.to_native()) and (series.dtype.is_integer() or series.dtype.is_float()):
+            return numbers_of(series.to_native().cast("float64", safe=False), np.float64)
         if series.dtype.is_integer() and not series.null_count():
             return np.asarray(series.to_numpy()).astype(np.float64)  # the nearest: a cast may refuse those above 2^53
         if series.dtype.is_integer():
@@ -249,6 +252,9 @@ class Frame:
         series = self._frame.get_column(name)
         if series.null_count():
             raise DataError(f"Column {name!r} is missing in {series.null_count()} rows: fill it in or drop them.")
+        native = series.to_native()
+        if series.dtype.is_integer() and is_arrow(native):
+            return numbers_of(native, native.type.to_pandas_dtype())
         if series.dtype.is_integer():
             return np.asarray(series.to_numpy())
         if series.dtype.is_numeric():

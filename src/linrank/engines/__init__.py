@@ -1,7 +1,7 @@
 """Where rows live and work runs: `base` is the contract, `open` chooses."""
 
 from ..data.parts import split_queries
-from .base import Columns, Engine, Evaluation, Facts, Scores
+from .base import Columns, Engine, Evaluation, Facts, Outer, Scores
 from .local import LocalEngine
 from .open import open_engine
 from .place import Torch
@@ -13,6 +13,7 @@ __all__ = [
     "Evaluation",
     "Facts",
     "LocalEngine",
+    "Outer",
     "Scores",
     "SumEngine",
     "Torch",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .cases import Problem
 from .chance import random_problem
+from .conic import PenalisedObjective, random_penalty
 from .counting import CountingEngine
 from .engines import check_engine, engine_cases
 from .losses import check_loss
@@ -23,6 +24,7 @@ from .naive import (
     naive_laplacian,
     naive_loss,
     naive_phi,
+    naive_psi,
     naive_scores,
 )
 from .optimum import NaiveObjective, Optimum
@@ -39,6 +41,7 @@ __all__ = [
     "Optimum",
     "PairHinge",
     "Pairs",
+    "PenalisedObjective",
     "Phi",
     "Problem",
     "RowPoint",
@@ -55,7 +58,9 @@ __all__ = [
     "naive_laplacian",
     "naive_loss",
     "naive_phi",
+    "naive_psi",
     "naive_scores",
     "naive_svmlight",
+    "random_penalty",
     "random_problem",
 ]
