@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -75,8 +75,8 @@ class Asked:
 
     @classmethod
     def of(cls, ranker: Any) -> Asked:
-        """Those of a ranker, the first one checked: the others need to know the features."""
-        asked = cls(ranker.l1_ratio, ranker.monotonic_cst, ranker.bounds)
+        """Those of a ranker, the first one checked: the others need to know the features. The papers' have none."""
+        asked = cls(*(getattr(ranker, field.name, field.default) for field in fields(cls)))
         number = isinstance(asked.l1_ratio, (int, float, np.integer, np.floating))
         if not number or isinstance(asked.l1_ratio, bool) or not 0.0 <= asked.l1_ratio <= 1.0:
             raise ParameterError(f"l1_ratio={asked.l1_ratio!r} must be a number from 0 to 1.")
