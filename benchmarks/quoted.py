@@ -41,7 +41,8 @@ def _pays(choose: Callable[..., float], way: str) -> Callable[[Tables], str]:
 FIGURES: dict[str, Callable[[Tables], str]] = {
     "gpu_pays_least": _pays(min, "pairs"),
     "gpu_pays_most": _pays(max, "pairs"),
-    "gpu_pays_sorting": _pays(max, "sorting"),
+    "gpu_sorting_least": _pays(min, "sorting"),
+    "gpu_sorting_most": _pays(max, "sorting"),
     "web30k_seconds": _web("seconds"),
     "web30k_memory": _web("memory grown by MB", lambda text: fixed(text, 0)),
     "survival_ratio": _one("survival", "scikit-survival / ours", lambda text: fixed(text, 0), rows="20000"),
@@ -363,6 +364,32 @@ def _hessian_off(given: Tables) -> str:
     return markdown([*names, "cost", "modelled"], shown)
 
 
+def _inference(given: Tables) -> str:
+    names = ("data", "loss", "rows", "features", "units")
+    head = [*names, "the sums over units, in Hessians", "all of it, in Hessians"]
+    shown = ([*(row[k] for k in names), *(digits(row[f"{k} / Hessian"]) for k in ("outer", "inference"))]
+             for row in given.rows("inference"))  # fmt: skip
+    return markdown(head, shown)
+
+
+def _coverage(given: Tables) -> str:
+    names = ("design", "loss", "alpha", "units")
+    shares = ("held", "least", "without penalty")
+    head = [*names, "held", "of the least weight", "without the penalty's part", "error / spread"]
+    percent = lambda text: fixed(str(100 * float(text)), 1)
+    shown = ([*(row[k] for k in names), *(percent(row[k]) for k in shares), fixed(row["error / spread"], 2)]
+             for row in given.rows("coverage"))  # fmt: skip
+    return markdown(head, shown)
+
+
+def _coverage_pairs(given: Tables) -> str:
+    head = ["loss", "rows", "variance by rows / by pairs", "held by pairs", "held by rows"]
+    percent = lambda text: fixed(str(100 * float(text)), 1)
+    shown = ([row["loss"], row["rows"], fixed(row[head[2]], 1), *(percent(row[k]) for k in head[3:])]
+             for row in given.rows("coverage_pairs"))  # fmt: skip
+    return markdown(head, shown)
+
+
 def _gpu_cpu(given: Tables) -> str:
     """One core, measured, beside the paper's fits."""
     head = ["shape", "rows", "features", "queries", "hinge, ms", "squared hinge, ms", "logistic, ms"]
@@ -421,6 +448,9 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     **{name: _plain(name) for name in CLUSTER},
     "disk": _disk,
     "disk_memory": _disk_memory,
+    "inference": _inference,
+    "coverage": _coverage,
+    "coverage_pairs": _coverage_pairs,
     "auto_above": _auto_above,
     "gpu_cpu": _gpu_cpu,
     "gpu_estimates": _gpu_estimates,

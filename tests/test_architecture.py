@@ -22,7 +22,7 @@ LAYERS = [
     ["engines"],
     ["defaults", "objective"],
     ["solvers", "stochastic"],
-    ["export", "model_selection", "published", "rankers"],
+    ["export", "inference", "model_selection", "published", "rankers"],
     ["cli", "io", "testing"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -122,9 +122,9 @@ def test_public_names():
     assert linrank.__all__ == [
         "AUCClassifier", "ConvergenceWarning", "DataError", "FileFormatError", "LinearRanker", "LinearRankerCV",
         "LinrankError", "ModelFileError", "NoPairsError", "ParameterError", "QueryScaler", "RankingData",
-        "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "io", "labels", "load", "losses",
-        "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "scan", "solvers", "summation",
-        "testing", "write_svmlight",
+        "SGDRanker", "UndefinedMetricWarning", "compare", "engines", "export", "inference", "io", "labels", "load",
+        "losses", "metrics", "model_selection", "penalties", "published", "read_svmlight", "save", "scan", "solvers",
+        "summation", "testing", "write_svmlight",
     ]  # fmt: skip
     for name in linrank.__all__:
         assert getattr(linrank, name) is not None

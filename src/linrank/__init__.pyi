@@ -1,5 +1,6 @@
 from . import engines as engines
 from . import export as export
+from . import inference as inference
 from . import io as io
 from . import losses as losses
 from . import metrics as metrics

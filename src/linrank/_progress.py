@@ -202,6 +202,13 @@ class ByteProgress:
             self._bar.__exit__(kind, error, trace)
 
 
+class ResamplesProgress(PathProgress):
+    """Resamples of a bootstrap fitted so far."""
+
+    def _text(self) -> str:
+        return f"{self.total:,} resamples"
+
+
 def describe(facts: Facts) -> str:
     """What is being trained on, in a sentence."""
     text = f"{facts.rows:,} rows x {facts.features:,} features, {facts.queries:,} "

@@ -11,6 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ._typing import FloatArray
 
 __all__ = ["Penalty", "Ridge"]
@@ -40,6 +43,9 @@ class Penalty(Protocol):
 
     def radius(self, value: float) -> float:
         """The largest |w| with P(w) <= value."""
+
+    def free(self, w: FloatArray) -> NDArray[np.bool_]:
+        """Which weights a small change of the data would move: neither at a bound nor held at 0."""
 
 
 @dataclass(frozen=True)
@@ -77,3 +83,7 @@ class Ridge:
     def radius(self, value: float) -> float:
         """sqrt(2 value / alpha)."""
         return math.sqrt(2.0 * value / self.alpha)
+
+    def free(self, w: FloatArray) -> NDArray[np.bool_]:
+        """All of them."""
+        return np.ones(w.size, dtype=bool)

@@ -115,6 +115,31 @@ class HalfTheHessian(LocalEngine):
         return point
 
 
+class ForgetsTheShift(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.outer = lambda units, scale=None, shift=None, along=None, outer=point.outer: outer(
+            units, scale, None, along
+        )
+        return point
+
+
+class TakesQueriesForClusters(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.outer = lambda units, *given, outer=point.outer: outer(
+            "queries" if units == "clusters" else units, *given
+        )
+        return point
+
+
+class CountsPairsOfRowsTwice(LocalEngine):
+    def evaluate(self, *args, **kwargs):
+        point = super().evaluate(*args, **kwargs)
+        point.turn = lambda x, turn=point.turn: 2.0 * turn(x)
+        return point
+
+
 class ProductsInFloat32(LocalEngine):
     def evaluate(self, *args, **kwargs):
         point = super().evaluate(*args, **kwargs)
@@ -194,6 +219,9 @@ def drops_a_part(data):
         (LetsRowsOut, SMALL, r"gradient lets out an array of shape \(90,\)"),
         (NeverTheSame, SMALL, "the gradient.* has other bits, asked twice"),
         (HalfTheHessian, SMALL, "Hessian is not the sum over all pairs"),
+        (ForgetsTheShift, SMALL, "the shifted outer over queries is not the sum over all pairs"),
+        (TakesQueriesForClusters, SMALL, "the outer over clusters is not the sum over all pairs"),
+        (CountsPairsOfRowsTwice, SMALL, "the outer over rows is not the sum over all pairs"),
         (ProductsInFloat32, SMALL, "the Hessian product is not the sum over all pairs"),
         (ProductsInFloat32, "a giant query of two levels", "the Hessian product is not the local engine's"),
         (ForgetsTheScale, SMALL, "the scaled gradient is not the sum over all pairs"),

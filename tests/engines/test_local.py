@@ -74,7 +74,8 @@ def test_same_bits_for_any_number_of_threads(loss, kind, small_blocks):
             assert len(engine.blocks) > 1
             scores, d = engine.scores(np.arange(7.0)), engine.scores(np.ones(7))
             here, there = engine.evaluate(LOSSES[loss], scores), engine.evaluate(LOSSES[loss], scores, d, 0.3)
-            arrays = [scores.values, there.scores.values, here.gradient(), there.gradient(), here.outer("queries")]
+            arrays = [scores.values, there.scores.values, here.gradient(), there.gradient()]
+            arrays += [here.outer(u).total for u in ("queries", "rows")[: 1 + LOSSES[loss].smooth]]
             if LOSSES[loss].smooth:
                 arrays.append(here.hessian_product(np.ones(7)))
             if engine.hessian_cost(LOSSES[loss]) is not None:

@@ -2,7 +2,10 @@
 
 import gzip
 import itertools
+import random
+import signal
 import threading
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -182,3 +185,37 @@ def test_work_ahead_is_bounded_and_in_order():
     assert next(answers) == 0
     assert len(made) == 3
     assert list(answers) == [-k for k in range(1, 100)]
+
+
+@pytest.mark.parametrize("ending", ["txt", "txt.gz", "csv", "csv.zst", "parquet"])
+def test_an_interrupt_at_any_moment_of_reading_ends_it_at_once(files, ending, monkeypatch):
+    """Ctrl-C, or what the whole file gives; no thread goes on."""
+    monkeypatch.setattr(_texts, "BLOCK_BYTES", 500)
+    path, chance = files / f"x.{ending}", random.Random(0)
+    expected = read(path, n_jobs=2).X  # compiled and imported
+    begin = time.perf_counter()
+    read(path, n_jobs=2)
+    usual = time.perf_counter() - begin
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    ended = 0
+    try:
+        for _ in range(12):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-4 + 0.7 * usual * chance.random())
+                found = read(path, n_jobs=2).X
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                np.testing.assert_array_equal(found, expected)
+            except KeyboardInterrupt:
+                ended += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert ended
+    deadline = time.monotonic() + 10
+    while alive := [thread for thread in threading.enumerate() if thread.name[:7] == "linrank" and thread.is_alive()]:
+        assert time.monotonic() < deadline, alive
+        time.sleep(0.01)

@@ -52,7 +52,7 @@ def test_no_compiled_kernel_returns_a_class_or_an_array(tmp_path):
     X, y, qid = make_ranking(60, 3, 4, 3, seed=0)
     for loss in ("hinge", "squared_hinge", "logistic"):
         LinearRanker(loss).fit(X, y, qid).score(X, y, qid)
-    (tmp_path / "x.txt").write_text("1 qid:1 1:2\n0 qid:1 1:1\n")
+    (tmp_path / "x.txt").write_text("1 qid:1 1:2 2:1\n0 qid:1 1:1\n")
     read_svmlight(tmp_path / "x.txt", dense=True)
     seen = set()
     for module in pkgutil.walk_packages([str(FOLDER)], "linrank.kernels."):
@@ -61,4 +61,4 @@ def test_no_compiled_kernel_returns_a_class_or_an_array(tmp_path):
                 inlined = function.targetoptions.get("forceinline")
                 assert inlined or returned(signature.return_type), f"{name} returns {signature.return_type}"
                 seen.add(name)
-    assert numba.config.DISABLE_JIT or {"parse", "measure", "scatter"} <= seen
+    assert numba.config.DISABLE_JIT or {"parse", "scatter"} <= seen

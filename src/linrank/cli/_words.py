@@ -10,7 +10,7 @@ import click
 FLAGS = {
     "n_jobs": "--jobs", "n_steps": "--steps", "random_state": "--seed", "lambda_": "--lambda", "qid": "--query",
     "n_resamples": "--resamples", "open_queries": "--open-queries", "docid": "--id", "sample_weight": "--weight",
-    "query_weight": "--query-weights",
+    "query_weight": "--query-weights", "features": "--feature",
 }  # fmt: skip
 #: Those that go by their own names.
 SAME = (
@@ -18,7 +18,7 @@ SAME = (
     "preferences", "query_weighting", "solver", "tol", "max_iter", "gradient_tol", "device", "eps", "eps_s", "rule",
     "sampling", "margin", "decay", "switch", "validation_fraction", "early_stopping", "average", "steps_per_row",
     "reservoir", "passes", "checkpoint", "start", "metric", "preset", "threshold", "ties", "confidence", "offset", "C",
-    "l1_ratio", "bounds", "pairs", "cv", "iterations",
+    "l1_ratio", "bounds", "pairs", "cv", "iterations", "method",
 )  # fmt: skip
 #: Whole phrases, the longer ones first.
 PHRASES = {

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ._help import OUTPUT, command, in_group
+from ._intervals import Intervals, intervals_options
 from ._options import Reading, data_argument, json_option, quiet_option, reading_options
 
 
@@ -18,24 +19,29 @@ from ._options import Reading, data_argument, json_option, quiet_option, reading
         "--top", default=20, show_default=True, type=click.IntRange(0), metavar="N", help="How many weights to show."
     ),
 )
+@intervals_options
 @json_option
 @quiet_option
 @reading_options
-def inspect(file: str, top: int, as_json: bool, reading: Reading) -> None:
+def inspect(file: str, top: int, asked: Intervals, as_json: bool, reading: Reading) -> None:
     """Show what a file holds: data or a model.
 
     Of data: rows, queries, levels, pairs, missing values, constant columns, memory. Of a model (of linrank, SVMrank or
     LIBLINEAR): how it was trained, and its largest weights, times what the column was divided by in training where that
-    is known.
+    is known. With --data and --intervals: how sure its weights are.
 
     \b
       linrank inspect train.txt
       linrank inspect model.json --top 5
       linrank inspect model.json --json
+      linrank inspect model.json --data train.txt --intervals
     """
     from ._files import is_model
 
-    if is_model(file):
+    asked.check()
+    if asked.intervals:
+        asked.show(file, reading, as_json)
+    elif is_model(file):
         _inspect_model(file, top, as_json)
     else:
         _inspect_data(file, as_json, reading)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .._errors import DataError, LinrankError
 from .._text import repeated
 from .._typing import FloatArray
+from .buffers import is_arrow, numbers_of
 
 #: How to get rid of a column in X itself.
 LEAVE_OUT = "leave it out of X"
@@ -168,18 +169,19 @@ class Frame:
         if (name := repeated(self.names)) is not None:
             raise DataError(f"Two columns are named {name!r}: rename one of them.")
         self.n_rows = len(found)
+        self._dtypes = dict(found.schema)
 
     def width(self, name: Any) -> int:
         """The length of the first list in a column, 0 if it is no column of lists."""
-        series = self._frame.get_column(name)
-        if not (series.dtype in (self._nw.List, self._nw.Array) or series.dtype == self._nw.Object):
+        dtype = self._dtypes[name]
+        if not (dtype in (self._nw.List, self._nw.Array) or dtype == self._nw.Object):
             return 0
-        first = _first(series)
+        first = _first(self._frame.get_column(name))
         return len(first) if isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1 else 0
 
     def refuse_other_than_numbers(self, name: str, leave_out: str) -> None:
         """A sentence on a column that holds no numbers; `leave_out` says how to do without it."""
-        dtype = self._frame.get_column(name).dtype
+        dtype = self._dtypes[name]
         kind = type(dtype).__name__
         if dtype == self._nw.Object and isinstance(_first(self._frame.get_column(name)), (str, bytes)):
             kind = "String"
@@ -190,6 +192,8 @@ class Frame:
     def numbers(self, name: str) -> FloatArray:
         """A column of numbers, NaN where one is missing."""
         series = self._frame.get_column(name)
+        if is_arrow(series.to_native()) and (series.dtype.is_integer() or series.dtype.is_float()):
+            return numbers_of(series.to_native().cast("float64", safe=False), np.float64)
         if series.dtype.is_integer() and not series.null_count():
             return np.asarray(series.to_numpy()).astype(np.float64)  # the nearest: a cast may refuse those above 2^53
         if series.dtype.is_integer():
@@ -248,6 +252,9 @@ class Frame:
         series = self._frame.get_column(name)
         if series.null_count():
             raise DataError(f"Column {name!r} is missing in {series.null_count()} rows: fill it in or drop them.")
+        native = series.to_native()
+        if series.dtype.is_integer() and is_arrow(native):
+            return numbers_of(native, native.type.to_pandas_dtype())
         if series.dtype.is_integer():
             return np.asarray(series.to_numpy())
         if series.dtype.is_numeric():

@@ -30,10 +30,18 @@ FEWEST = 3
 def split_queries(data: RankingData, n_parts: int, cost: NDArray[np.float64] | None = None) -> list[RankingData]:
     """Shares of whole queries, one after the other, of which the dearest costs as little as can be.
 
-    There are at most n_parts, and none without rows. `cost` is that of each query; None: its rows.
+    There are at most n_parts, and none without rows. `cost` is that of each query; None: its rows. Clusters that are
+    unions of queries stay together.
     """
-    row, ptr = group_rows(data.query, data.n_queries)
-    cuts = ptr[_fair_cuts(np.diff(ptr).astype(np.float64) if cost is None else cost, n_parts)]
+    unit, n_units = data.query, data.n_queries
+    if data.cluster is not None and data.clusters_are_whole:
+        unit, n_units = data.cluster, int(data.cluster.max(initial=0)) + 1
+        if cost is not None:
+            of_query = np.zeros(data.n_queries, dtype=np.int64)
+            of_query[data.query] = data.cluster
+            cost = np.bincount(of_query, cost, minlength=n_units).astype(np.float64)
+    row, ptr = group_rows(unit, n_units)
+    cuts = np.unique(ptr[_fair_cuts(np.diff(ptr).astype(np.float64) if cost is None else cost, n_parts)])
     rows = np.arange(data.n_rows) if row is None else row
     return [data.part(rows[first:last]) for first, last in itertools.pairwise(cuts)]
 

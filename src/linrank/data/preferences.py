@@ -136,6 +136,39 @@ def restrict(p: Preferences, rows: IntArray, query: IntArray) -> Preferences:
     return _finish(rankings)
 
 
+def reweight(
+    p: Preferences, query: IntArray, by_query: FloatArray | None = None, by_row: FloatArray | None = None
+) -> Preferences:
+    """The same preferences with c_ij times a weight of their query, and of both rows; some weights may be 0."""
+    u, v = p.u, p.v
+    if by_query is not None:
+        u = u * by_query[query[p.row[p.ranking_ptr[:-1]]]]
+    if by_row is not None:
+        v = p.member_weights * by_row[p.row]
+    changed = replace(p, u=u, v=v)
+    return replace(changed, total=changed.weight)
+
+
+def split(p: Preferences, unit: IntArray) -> Preferences:
+    """The preferences between rows of the same unit; `unit` is each row's."""
+    ranking, level = np.repeat(np.arange(p.n_rankings), np.diff(p.ranking_ptr)), p.level_numbers()
+    order = np.lexsort((level, unit[p.row], ranking))
+    ranking, level, own = ranking[order], level[order], unit[p.row[order]]
+    new_ranking = run_starts(ranking) | run_starts(own)
+    new_level = new_ranking | run_starts(level)
+    starts = np.flatnonzero(new_ranking)
+    parts = _Rankings(
+        row=p.row[order],
+        v=None if p.v is None else p.v[order],
+        u=p.u[ranking[starts]],
+        query=np.zeros(starts.size, dtype=np.int64),  # one block: no two blocks may share a row
+        ranking_ptr=np.r_[starts, order.size],
+        level_ptr=np.r_[np.flatnonzero(new_level), order.size],
+        ranking_levels=np.r_[np.cumsum(new_level)[starts] - 1, np.count_nonzero(new_level)],
+    )
+    return _finish(parts)
+
+
 def join(parts: Sequence[Preferences], queries: Sequence[IntArray]) -> Preferences:
     """The preferences of several data sets whose rows follow one another; `queries` are their rows' own."""
     first = pointers(np.array([query.size for query in queries]))[:-1]

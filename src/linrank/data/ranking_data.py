@@ -19,7 +19,7 @@ from .device import is_far, on_host, take_rows
 from .given import rows_of_pairs
 from .labels import are_labels, split_labels
 from .mapped import rows_of
-from .preferences import Grades, Graph, build, join, restrict
+from .preferences import Grades, Graph, build, join, restrict, reweight
 from .queries import check_query_weight, encode_queries
 from .rankings import Preferences, pointers
 
@@ -65,6 +65,7 @@ class RankingData:
     n_queries_without_pairs: int
     sample_weight: FloatArray | None
     preferences: Preferences = field(repr=False)
+    cluster: NDArray[np.int64] | None = None  # (m,) number of the row's cluster, where standard errors go by clusters
 
     def __init__(
         self,
@@ -131,14 +132,24 @@ class RankingData:
             qid_from=self.qid_from,
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             preferences=restrict(self.preferences, rows, self.query),
+            cluster=None if self.cluster is None else self.cluster[rows],
         )
 
     def on_host(self) -> RankingData:
         """The same with X in this process's memory."""
-        if not is_far(self.X):
-            return self
+        return self._with(X=on_host(self.X)) if is_far(self.X) else self
+
+    def clustered(self, cluster: NDArray[np.int64]) -> RankingData:
+        """The same with a cluster for each row."""
+        return self._with(cluster=cluster)
+
+    def reweighted(self, by_query: FloatArray | None = None, by_row: FloatArray | None = None) -> RankingData:
+        """The same preferences, their weights multiplied by one of each query, and by those of both rows of a pair."""
+        return self._with(preferences=reweight(self.preferences, self.query, by_query, by_row))
+
+    def _with(self, **changed: Any) -> RankingData:
         data = object.__new__(RankingData)
-        data.__dict__.update(self.__dict__ | {"X": on_host(self.X)})
+        data.__dict__.update(self.__dict__ | changed)
         return data
 
     def with_features(self, parts: Sequence[Any], places: NDArray[np.int64]) -> RankingData:
@@ -149,6 +160,15 @@ class RankingData:
         data.__dict__.update(self.__dict__ | {"X": X if np.all(order[1:] > order[:-1]) else X[order]})
         return data
 
+    @property
+    def clusters_are_whole(self) -> bool:
+        """Whether no query has rows of two clusters."""
+        if self.cluster is None:
+            return False
+        first = np.empty(self.n_queries, dtype=np.int64)
+        first[self.query] = self.cluster
+        return bool(np.all(first[self.query] == self.cluster))
+
     @staticmethod
     def joined(parts: Sequence[RankingData]) -> RankingData:
         """Several data sets as one: their rows follow one another, and so do their queries."""
@@ -157,6 +177,7 @@ class RankingData:
         weights = [np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight for part in parts]
         graded = [part.y for part in parts if part.y is not None]
         queries = [part.query for part in parts]
+        clusters = [part.cluster for part in parts if part.cluster is not None]
         stack = sp.vstack if sp.issparse(parts[0].X) else np.concatenate
         return RankingData._of(
             X=stack([part.X for part in parts]),
@@ -166,6 +187,7 @@ class RankingData:
             qid_from=parts[0].qid_from,
             sample_weight=np.concatenate(weights) if weighted else None,
             preferences=join([part.preferences for part in parts], queries),
+            cluster=np.concatenate(clusters) if len(clusters) == len(parts) else None,
         )
 
     @staticmethod
@@ -177,6 +199,7 @@ class RankingData:
         qid_from: str | None,
         sample_weight: FloatArray | None,
         preferences: Preferences,
+        cluster: NDArray[np.int64] | None = None,
     ) -> RankingData:
         """Data from checked parts."""
         used = np.zeros(query_ids.size, dtype=bool)
@@ -191,6 +214,7 @@ class RankingData:
             n_queries_without_pairs=int(query_ids.size - used.sum()),
             sample_weight=sample_weight,
             preferences=preferences,
+            cluster=cluster,
         )
         return data
 

@@ -82,6 +82,15 @@ class Rankings:
             pair_weights(np.add.reduceat(self.v, self.level_ptr[:-1]), self.ranking_levels, out)
         return out
 
+    def member_pair_weights(self) -> FloatArray:
+        """Sum of c_ij over the pairs of each member."""
+        v, sizes = self.member_weights, np.diff(self.ranking_ptr)
+        if not v.size:
+            return v
+        levels, whole = (np.add.reduceat(v, ptr[:-1]) for ptr in (self.level_ptr, self.ranking_ptr))
+        others = np.repeat(whole, sizes) - np.repeat(levels, np.diff(self.level_ptr))
+        return np.repeat(self.u, sizes) * v * others
+
     def members(self, ranking: int) -> slice:
         """The members of one ranking."""
         return slice(int(self.ranking_ptr[ranking]), int(self.ranking_ptr[ranking + 1]))

@@ -2,7 +2,7 @@
 
 from .._errors import ClusterError
 from ..data.parts import split_queries
-from .base import Columns, Engine, Evaluation, Facts, Scores
+from .base import Columns, Engine, Evaluation, Facts, Outer, Scores
 from .dask import Dask
 from .local import LocalEngine
 from .open import open_engine
@@ -17,6 +17,7 @@ __all__ = [
     "Evaluation",
     "Facts",
     "LocalEngine",
+    "Outer",
     "Scores",
     "SumEngine",
     "Torch",

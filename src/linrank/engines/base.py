@@ -1,8 +1,9 @@
 """The engine's contract: where rows live, and all that anybody may ask of them.
 
 Rows, and vectors over rows, stay in their engine. Out come floats, d-vectors, d x d matrices and handles that mean
-nothing to their holder; the one exception is a sample of at most 64 MB. An engine maps blocks of rankings and adds up
-in their order, so that the same engine gives the same bits whenever it is asked, on any number of threads.
+nothing to their holder; the exceptions are a sample of at most 64 MB and the numbers of clusters. An engine maps blocks
+of rankings and adds up in their order, so that the same engine gives the same bits whenever it is asked, on any number
+of threads.
 
 A handle to scores may be computed again: it stands for X w of the w it was made from, plus the steps t X d taken since,
 in their order. All of these pass through the engine, so one that may lose what it holds can note them.
@@ -19,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from .._typing import FloatArray
 from ..losses import Loss, Sums
 from ._facts import Columns, Facts
+from .outer import Outer
 
 if TYPE_CHECKING:
     from ..data.ranking_data import RankingData
 
-__all__ = ["Columns", "Engine", "Evaluation", "Facts", "Scores"]
+__all__ = ["Columns", "Engine", "Evaluation", "Facts", "Outer", "Scores"]
 
 
 #: A handle to a score for each row, kept by the engine that made it; nobody else looks into it.
@@ -103,5 +105,16 @@ class Evaluation(Protocol):
     def hessian(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T L X, where `hessian_cost` is a number."""
 
-    def outer(self, units: str) -> FloatArray:
-        """Sum over units ("queries") of (X^T g_unit)(X^T g_unit)^T: what standard errors are made of."""
+    def outer(
+        self,
+        units: str = "queries",
+        scale: FloatArray | None = None,
+        shift: FloatArray | None = None,
+        along: FloatArray | None = None,
+    ) -> Outer:
+        """Sum over units of psi psi^T, psi = (X^T g of the unit's pairs) / scale + (their weight) shift.
+
+        Units are "queries", "rows" (what a row's pairs contribute together), or "clusters" of rows, by
+        `RankingData.cluster`. A cluster lies in one part: that of a sum of engines is refused where it lies in two. One
+        that cuts a query is for the local engine alone. With `along`, (d, k), it is along^T psi, for a k x k matrix.
+        """

@@ -10,12 +10,14 @@ import numpy as np
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.mapped import unlocked
-from ..data.rankings import Rankings
+from ..data.rankings import Preferences, Rankings
 from ..kernels.hinge import scatter_add
 from ..kernels.products import slope_and_size
 from ..losses import Curvature, Loss, LossPoint, Sums
 from ..losses._base import add_sums
-from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns, sum_of_squares
+from ..losses._curvature import PairCurvature
+from .hessian import by_pairs, explicit_pairs, half_hessian, hessian_by_columns
+from .outer import Ask, Outer, outer
 from .reading import Reading
 
 if TYPE_CHECKING:
@@ -127,15 +129,42 @@ class LocalEvaluation:
         half = sum(self.engine.map(one, range(len(self.points))), np.zeros(shape))
         return half + half.T
 
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        if units != "queries":
-            raise ParameterError(f"units={units!r} is not known: use 'queries'.")
-        data = self.engine.data
-        g = np.zeros(data.n_rows)
+    def outer(
+        self,
+        units: str = "queries",
+        scale: FloatArray | None = None,
+        shift: FloatArray | None = None,
+        along: FloatArray | None = None,
+    ) -> Outer:
+        """Sum over units of psi psi^T."""
+        return outer(self, Ask.of(self.engine.data, self.loss, units, scale, shift, along))
+
+    def row_gradient(self) -> FloatArray:
+        """The gradient over the rows."""
+        g = np.zeros(self.engine.data.n_rows)
         for point, block in zip(self.points, self.engine.blocks, strict=True):
             scatter_add(block.rankings.row, point.gradient, 1.0, 0, point.gradient.size, g)
-        return sum_of_squares(data.X, g, data.query, data.n_queries)
+        return g
+
+    def gradient_of(self, preferences: Preferences) -> FloatArray:
+        """The gradient over the rows of other preferences between them."""
+        rows, g = np.zeros(self.engine.data.n_rows), np.zeros(self.engine.data.n_rows)
+        rows[self.engine.data.preferences.row] = self.scores.values
+        for p in map(preferences.block, range(preferences.n_blocks)):
+            with self.engine.work.lend() as work:
+                here = self.loss.at(rows[p.row], p, work).gradient
+            scatter_add(p.row, here, 1.0, 0, here.size, g)
+        return g
+
+    def turn(self, x: FloatArray) -> FloatArray:
+        """A x for a vector over the rows, from 0 to 1, A the slopes of single pairs: in the calling thread."""
+        out = np.zeros(x.size)
+        for k, block in enumerate(self.engine.blocks):
+            curvature, row = self.points[k].curvature, block.rankings.row
+            assert isinstance(curvature, PairCurvature)
+            with self.engine.work.lend() as work:
+                scatter_add(row, curvature.turn(x[row], work), 1.0, 0, row.size, out)
+        return out
 
     def _curvature(self, block: int) -> Curvature:
         curvature = self.points[block].curvature

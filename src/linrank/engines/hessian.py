@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..data import active
-from ..data.ordering import group_rows, order_within
+from ..data.ordering import order_within
 from ..data.rankings import Rankings
 from ..kernels import differences, smooth
 from ..kernels._vector import ROW_LANES
@@ -43,8 +41,6 @@ TUNING = Tuning()
 #: Entries of the rows for which a part of the exact Hessian is built at a time: they stay in the cache.
 HESSIAN_ENTRIES = 1 << 16
 FEWEST_ROWS = 256  # though these be more entries: a d x d matrix is added for each part
-#: Entries of the units' gradients at a time.
-OUTER_ENTRIES = 1 << 20
 
 
 class Pairs(NamedTuple):
@@ -144,19 +140,3 @@ def hessian_by_columns(product: Callable[[FloatArray], FloatArray], X: Any, unit
     for j in range(d):
         H[j] = product(np.divide(X[:, j], unit[j], dtype=np.float64))
     return 0.5 * (H + H.T)
-
-
-def sum_of_squares(X: Any, g: FloatArray, unit: NDArray[np.int64], n_units: int) -> FloatArray:
-    """Sum over units q of a_q a_q^T with a_q the sum of g_i x_i over its rows: some units at a time."""
-    d = X.shape[1]
-    row, ptr = group_rows(unit, n_units)
-    row = np.arange(g.size) if row is None else row
-    total, step = np.zeros((d, d)), max(1, OUTER_ENTRIES // max(d, 1))
-    for first in range(0, n_units, step):
-        ends = ptr[first : first + step + 1]
-        here = row[ends[0] : ends[-1]]
-        select = sp.csr_array((g[here], np.arange(here.size), ends - ends[0]), shape=(ends.size - 1, here.size))
-        a = select @ X[here]
-        a = a.toarray() if sp.issparse(a) else a
-        total += a.T @ a
-    return total

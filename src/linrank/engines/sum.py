@@ -23,6 +23,7 @@ from ..losses._base import add_sums
 from ._facts import Columns, Facts
 from .base import Engine, Evaluation, Scores
 from .local import LocalEngine
+from .outer import Outer
 
 
 def mean_cost(costs: Sequence[float | None], rows: Sequence[int]) -> float | None:
@@ -190,9 +191,15 @@ class SumEvaluation:
         """X^T L X."""
         return self._add(lambda k: self.parts[k].hessian(scale))
 
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        return self._add(lambda k: self.parts[k].outer(units))
+    def outer(
+        self,
+        units: str = "queries",
+        scale: FloatArray | None = None,
+        shift: FloatArray | None = None,
+        along: FloatArray | None = None,
+    ) -> Outer:
+        """Sum over units of psi psi^T; a cluster in two parts is refused."""
+        return Outer.of_parts(self._each(lambda k: self.parts[k].outer(units, scale, shift, along)))
 
     def _add(self, ask: Callable[[int], FloatArray]) -> FloatArray:
         first, *rest = self._each(ask)

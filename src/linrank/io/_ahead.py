@@ -6,9 +6,8 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Generic, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, Generic, TypeVar
 
 from .._threads import raise_interrupt
 
@@ -16,7 +15,6 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 DEPTH = 2  # items made ahead
-PATIENCE = 0.1  # seconds until a thread that waits looks whether it is still wanted
 
 
 def in_order(function: Callable[[Item], Answer], items: Iterable[Item], n_threads: int) -> Iterator[Answer]:
@@ -24,20 +22,66 @@ def in_order(function: Callable[[Item], Answer], items: Iterable[Item], n_thread
 
     One thread is not the caller's either: that one stays free to take Ctrl-C.
     """
-    waiting: deque[Future[Answer]] = deque()
-    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="linrank-read")
+    workers = _Workers(function, n_threads)
+    waiting: deque[_Answers] = deque()
     try:
+        workers.start()
         for item in items:
-            waiting.append(pool.submit(function, item))
+            waiting.append(workers.submit(item))
             if len(waiting) > n_threads:
-                yield waiting.popleft().result()
+                yield _answer(waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield _answer(waiting.popleft())
     except RuntimeError as error:
         raise_interrupt(error)
         raise
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        workers.stop()
+
+
+_Answers = queue.SimpleQueue[Any]  # of one answer: (answer,), or an error
+
+
+def _answer(answers: _Answers) -> Any:
+    found = answers.get()
+    if isinstance(found, BaseException):
+        raise found
+    return found[0]
+
+
+class _Workers:
+    """Threads that answer. Only simple queues, as in `_Maker`: `concurrent.futures` waits for locks of Python's own."""
+
+    def __init__(self, function: Callable[[Any], Any], n_threads: int) -> None:
+        self._function, self._wanted = function, True
+        self._work: queue.SimpleQueue[tuple[Any, _Answers] | None] = queue.SimpleQueue()
+        names = [f"linrank-read_{k}" for k in range(n_threads)]
+        self._threads = [threading.Thread(target=self._run, name=name, daemon=True) for name in names]
+
+    def start(self) -> None:
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, item: Any) -> _Answers:
+        """Have an item worked on."""
+        answers: _Answers = queue.SimpleQueue()
+        self._work.put((item, answers))
+        return answers
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None and self._wanted:
+            item, answers = work
+            try:
+                answers.put((self._function(item),))
+            except BaseException as error:
+                answers.put(error)
+
+    def stop(self) -> None:
+        """Let the threads end after what they are doing; nobody waits for that."""
+        self._wanted = False
+        for _ in self._threads:
+            self._work.put(None)
 
 
 @contextmanager
@@ -55,44 +99,42 @@ def ahead(items: Iterator[Item], depth: int = DEPTH) -> Iterator[Iterator[Item]]
 
 
 class _Maker(Generic[Item]):
-    """A thread that makes items, and what it has made: items, an error to raise where they are wanted, None at last."""
+    """A thread that makes items, and what it has made: items, an error to raise where they are wanted, None at last.
+
+    Only simple queues, which are not written in Python: Ctrl-C in the midst of a `queue.Queue` may leave it locked.
+    """
 
     def __init__(self, items: Iterator[Item], depth: int) -> None:
-        self._items, self._unwanted = items, threading.Event()
-        self._made: queue.Queue[tuple[Item] | BaseException | None] = queue.Queue(depth)
+        self._items, self._wanted = items, True
+        self._made: queue.SimpleQueue[tuple[Item] | BaseException | None] = queue.SimpleQueue()
+        self._room: queue.SimpleQueue[None] = queue.SimpleQueue()
+        for _ in range(depth):
+            self._room.put(None)
         self.thread = threading.Thread(target=self._make, name="linrank-ahead", daemon=True)
 
     def _make(self) -> None:
         try:
             for item in self._items:
-                if not self._put((item,)):
+                self._room.get()
+                if not self._wanted:
                     return
+                self._made.put((item,))
         except BaseException as error:
-            self._put(error)
+            self._made.put(error)
         else:
-            self._put(None)
-
-    def _put(self, made: tuple[Item] | BaseException | None) -> bool:
-        """Wait until there is room; whether it is still wanted."""
-        while not self._unwanted.is_set():
-            try:
-                self._made.put(made, timeout=PATIENCE)
-                return True
-            except queue.Full:
-                pass
-        return False
+            self._made.put(None)
 
     def taken(self) -> Iterator[Item]:
         """The items in order."""
         while (made := self._made.get()) is not None:
             if isinstance(made, BaseException):
                 raise made
+            self._room.put(None)
             yield made[0]
 
     def stop(self) -> None:
         """End the thread, whatever it is doing."""
-        self._unwanted.set()
-        while not self._made.empty():  # so that it need not wait for room
-            self._made.get_nowait()
-        if self.thread.ident is not None:
+        self._wanted = False
+        self._room.put(None)
+        with suppress(RuntimeError):  # Ctrl-C may have come before the thread
             self.thread.join()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._errors import FileFormatError
 from .._typing import FloatArray
+from ..data.buffers import numbers_of
 
 #: Cells that are missing values, beside those that spell NaN.
 EMPTY = {"", "NA", "N/A", "null", "NULL", "None"}
@@ -125,10 +126,10 @@ class ArrowCells:
         column = self._table[self._at[name]]
         if not pyarrow.types.is_float64(column.type):
             return self._plain().numbers(name)
-        found = column.to_numpy()
+        found = numbers_of(column, np.float64)
         if int(np.isnan(found).sum()) > column.null_count:  # fast_float takes nan(...), Python does not
             return self._plain().numbers(name)
-        return np.asarray(found)
+        return found
 
     def ids(self, name: str) -> NDArray[Any]:
         """A column of integers in their shortest form, or of strings."""
@@ -136,15 +137,14 @@ class ArrowCells:
         import pyarrow.compute as compute
 
         column = self._table[self._at[name]]
-        if compute.any(compute.is_in(column, value_set=pyarrow.array(sorted(EMPTY)))).as_py():
-            return self._plain().ids(name)
         try:
             numbers = column.cast(pyarrow.int64())
+            if compute.all(compute.equal(numbers.cast(pyarrow.string()), column)).as_py():
+                return numbers_of(numbers, np.int64)
         except pyarrow.ArrowInvalid:
-            return _objects(column.to_pylist())
-        if compute.all(compute.equal(numbers.cast(pyarrow.string()), column)).as_py():
-            return np.asarray(numbers.to_numpy())
-        return _objects(column.to_pylist())
+            pass
+        cells = column.to_pylist()
+        return _objects(cells) if EMPTY.isdisjoint(cells) else self._plain().ids(name)
 
     def texts(self, name: str) -> Iterable[str]:
         """A column as it stands there."""

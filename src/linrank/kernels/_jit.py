@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _compile(function: F, **options: Any) -> F:
-    options = {"nogil": True, "error_model": "numpy", **options}
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}  # nobody calls it from C
     try:
         compiled: Any = numba.njit(cache=True, **options)(function)
         share(compiled)
@@ -46,8 +46,11 @@ def uncounted_summing(function: F) -> F:
 
 
 def inner(function: F) -> F:
-    """The same for a helper that only kernels call: without what Python would need to call it, it compiles sooner."""
-    return _uncounted(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    """The same for a helper that only kernels call: without what Python would need to call it, it compiles sooner.
+
+    Nor is it rewritten first: it has no arithmetic on whole arrays.
+    """
+    return _uncounted(function, no_cpython_wrapper=True, no_rewrites=True)
 
 
 def _uncounted(function: F, **options: Any) -> F:

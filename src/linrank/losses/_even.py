@@ -85,6 +85,18 @@ class EvenPairs(LongRanking):
         scatter_add(self.order, T, 1.0, 0, T.size, slope)
         self.gradient = self.v * slope
 
+    def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
+        """As the gradient, u v times a sum of v phi' over partners, but with v V in the place of that v."""
+        q, T = self.v * V, np.empty(V.size)
+        self.first_sums(False, q[self.order], T)
+        if self.by_level is not None:
+            within = np.empty(V.size)
+            self.first_sums(True, q[self.order][self.by_level], within)
+            scatter_add(self.by_level, within, -1.0, 0, T.size, T)
+        level_balance(self.levels, 0, q, out)
+        scatter_add(self.order, T, 1.0, 0, T.size, out)
+        out *= u * self.v
+
     def second(self, q: FloatArray) -> FloatArray:
         """Sum of q_j phi''(s_i - s_j) over the partners of each member, those at other levels."""
         sums, q = np.empty(q.size), q[self.order]
@@ -148,7 +160,7 @@ class EvenLoss(Loss):
             error += u * pairs.error
             gradient_error += u * pairs.gradient_error
             kept.append(pairs)
-        curvature = PairCurvature(scores, p, short, self.direct_product, kept)
+        curvature = PairCurvature(scores, p, short, self.direct_product, self.direct, kept)
         return LossPoint(Sums(value, p.weight, error, gradient_error), g, curvature)
 
     def at_zero(self, rankings: Rankings, work: Work) -> Sums:

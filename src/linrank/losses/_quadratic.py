@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class PiecewiseQuadratic(Loss):
         short, long = p.split(self.tuning.short_to_sum)
         sums, kept = np.zeros(3), []
         if short.size:
-            sums += smooth.smooth_direct(scores, p.v, p.u, p.level_ptr, p.ranking_levels, short, *self._outer(), g)
+            sums += self._direct(scores, p, short, g, work)
         for r in long:
             more, ranking = self._evaluate_long(scores, p, int(r), g, work)
             sums += more
@@ -48,7 +48,7 @@ class PiecewiseQuadratic(Loss):
         value, slope, hinge = sums.tolist()
         # Of long rankings, slopes are differences of sums: their rounding is that of the terms.
         error = ROUNDING * float(np.abs(self.steps[0]).sum()) * (p.weight + hinge) if kept else 0.0
-        curvature = PairCurvature(scores, p, short, self._direct_product, kept)
+        curvature = PairCurvature(scores, p, short, self._direct_product, self._direct, kept)
         return LossPoint(Sums(value, p.weight, hinge=HingeSums(slope, hinge, error)), g, curvature)
 
     def at_zero(self, rankings: Rankings, work: Work) -> Sums:
@@ -60,6 +60,9 @@ class PiecewiseQuadratic(Loss):
         """The first term, and the margin of the second, which takes away what lies inside."""
         a, m = self.steps
         return a[0], m[0], m[1] if len(m) > 1 else None
+
+    def _direct(self, s: FloatArray, p: Rankings, short: IntArray, g: FloatArray, work: Work) -> Any:
+        return smooth.smooth_direct(s, p.v, p.u, p.level_ptr, p.ranking_levels, short, *self._outer(), g)
 
     def _direct_product(
         self, s: FloatArray, p: Rankings, short: IntArray, V: FloatArray, out: FloatArray, work: Work
@@ -85,13 +88,13 @@ class PiecewiseQuadratic(Loss):
             value, hinge = smooth.squared_sums(centred, v, u, a, m, c, d, S, g[here])
             sums = np.array([value, 2.0 * a * hinge, hinge])
             c += d
-            terms.append(_Term(float(a), view.kept(work), c))
+            terms.append(_Term(float(a), float(m), view.kept(work), c))
         else:  # 1 / (2 a) is the width
             found = []
             for height, margin in zip(*self.steps, strict=True):
                 view = active.SortedRanking(order, sorted_s, levels, here.start, margin, work, self.tuning, last=False)
                 found.append(_exact_sums(view, v, moments, work))
-                terms.append(_Term(float(height), view.kept(work), found[-1].n))
+                terms.append(_Term(float(height), float(margin), view.kept(work), found[-1].n))
             outer, inner = ((*one[:3], *(one.rest or ())) for one in found)
             band: tuple[float, ...] = smooth.band_sums(centred, v, u, a, m, 0.5 / a, outer, inner, g[here])
             sums = np.array(band)
@@ -138,6 +141,7 @@ class _Term(NamedTuple):
     """One term of a long ranking: its windows, and the weight of each member's active partners."""
 
     a: float
+    m: float
     view: active.SortedRanking
     n: FloatArray
 
@@ -153,6 +157,15 @@ class _Long(LongRanking):
     def multiply(self, u: float, V: FloatArray, out: FloatArray, work: Work) -> None:
         """Laplacian times V, term by term."""
         out[:] = 0.0
-        for a, view, n in self.terms:
+        for a, _, view, n in self.terms:
             S = view.sum_of_both(V if self.v is None else self.v * V, work)
             smooth.laplacian_sums(self.v, u, a, n, V, S, out)
+
+    def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
+        """2 a u v times the sum of v_j V_j h over active winners less that over active losers, h = m - z."""
+        out[:] = 0.0
+        centred, q = s - s.mean(), V if self.v is None else self.v * V
+        for a, m, view, _ in self.terms:
+            (c, d), (cs, ds) = (view.sums(values, work) for values in (q, q * centred))
+            out += 2.0 * a * ((m + centred) * c - cs - (m - centred) * d - ds)
+        out *= u if self.v is None else u * self.v

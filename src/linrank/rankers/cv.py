@@ -135,6 +135,7 @@ class LinearRankerCV(LinearPredictor):
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
         rows, fill = self._labelled(given.X, y, given.qid, **weights, pairs=given.pairs)
         data = rows.ranked
+        data.tell_of_skipped()
         judge.check(data)
         folds = pair_folds(self.cv, rows) if y is None else with_pairs(make_folds(self.cv, data), data)
         data = data if self._refits(len(folds)) else folds[0][0]

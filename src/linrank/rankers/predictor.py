@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +37,9 @@ from .collections import rank_collection, score_collection
 from .explanation import Explanation, as_row, explain_difference
 from .exports import Exports
 from .names import check_names
+
+if TYPE_CHECKING:
+    from ..inference import Inference
 
 #: A ranker of queries is asked for a score without them.
 NO_QID = (
@@ -283,6 +286,28 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
             query_weighting=self.query_weighting,
         )
         return accuracy
+
+    def inference(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_weight: Any = None,
+        pairs: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        method: str = "sandwich",
+        **options: Any,
+    ) -> Inference:
+        """How sure the weights are: standard errors, intervals and tests, from the data that was fitted.
+
+        `linrank.inference.infer` says what the arguments are, and which `options` there are.
+        """
+        from ..inference import infer  # scipy's distributions take long to import
+
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
+        return infer(self, X, y, qid, **weights, cluster=cluster, method=method, **options)
 
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why row `a` scores above (or below) row `b`: the exact contribution w_j (a_j - b_j) of each feature.

@@ -32,7 +32,8 @@ class Status(StrEnum):
         return {
             Status.CONVERGED: "The certified gap is within tol, or the gradient within gradient_tol.",
             Status.MAX_ITER: "max_iter was reached: raise max_iter, tol or alpha, or use scale=True.",
-            Status.LIMITED: "The loss's own accuracy allows no smaller gap: raise tol or alpha, or lower its eps.",
+            Status.LIMITED: "The loss's own accuracy allows no smaller gap: raise tol or alpha, lower its eps, or have "
+            "scores in float64.",
             Status.STALLED: "Rounding leaves no room for progress: raise tol or alpha, or use scale=True.",
             Status.FINISHED: "All steps were made: a stochastic solver has no certificate.",
             Status.STOPPED: "The held-out queries gained nothing more.",

@@ -23,6 +23,7 @@ from .naive import (
     naive_laplacian,
     naive_loss,
     naive_phi,
+    naive_psi,
     naive_scores,
 )
 from .optimum import NaiveObjective, Optimum
@@ -55,6 +56,7 @@ __all__ = [
     "naive_laplacian",
     "naive_loss",
     "naive_phi",
+    "naive_psi",
     "naive_scores",
     "naive_svmlight",
     "random_problem",

@@ -41,7 +41,8 @@ class Problem:
     @cached_property
     def data(self) -> RankingData:
         """The data set."""
-        return RankingData(self.X, self.y, self.qid, **self.options)
+        data = RankingData(self.X, self.y, self.qid, **self.options)
+        return data.clustered(data.query // 3)  # unions of queries
 
     @cached_property
     def dense(self) -> FloatArray:

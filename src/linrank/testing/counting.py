@@ -12,7 +12,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..data.ranking_data import RankingData
-from ..engines.base import Columns, Engine, Evaluation, Facts, Scores
+from ..engines.base import Columns, Engine, Evaluation, Facts, Outer, Scores
 from ..losses import Loss, Sums
 
 
@@ -156,9 +156,19 @@ class CountingEvaluation:
         """A trip."""
         return self._engine._trip("hessian", self._inner.hessian(scale))
 
-    def outer(self, units: str) -> FloatArray:
-        """A trip."""
-        return self._engine._trip("outer", self._inner.outer(units))
+    def outer(
+        self,
+        units: str = "queries",
+        scale: FloatArray | None = None,
+        shift: FloatArray | None = None,
+        along: FloatArray | None = None,
+    ) -> Outer:
+        """A trip; clusters are told by their numbers."""
+        found = self._engine._trip("outer", self._inner.outer(units, scale, shift, along), inside=True)
+        assert isinstance(found, Outer), f"outer answers by a {type(found).__name__}, not by an Outer"
+        k = self._engine.facts.features if along is None else along.shape[1]
+        assert found.total.shape == (k, k), f"outer lets out an array of shape {found.total.shape}, not {k} x {k}"
+        return found
 
 
 def _numbers(sums: Sums) -> Sums:

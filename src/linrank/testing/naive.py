@@ -105,6 +105,19 @@ def naive_hinge(scores: FloatArray, pairs: Pairs) -> NaiveLoss:
     return NaiveLoss(value / N, (c - d) / N)
 
 
+def naive_psi(
+    slope: Callable[[FloatArray], FloatArray], X: FloatArray, scores: FloatArray, pairs: Pairs, unit: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray]:
+    """Sums over the pairs that a unit takes part in of their gradients c phi'(z) (x_i - x_j), and of c."""
+    psi, c = np.zeros((int(unit.max()) + 1, X.shape[1])), np.zeros(int(unit.max()) + 1)
+    i, j, weight = pairs
+    part = (weight * slope(scores[i] - scores[j]))[:, None] * (X[i] - X[j])
+    for rows, here in ((i, np.full(i.size, True)), (j, unit[i] != unit[j])):
+        np.add.at(psi, unit[rows[here]], part[here])
+        np.add.at(c, unit[rows[here]], weight[here])
+    return psi, c
+
+
 def naive_loss(
     phi: Callable[[FloatArray], FloatArray],
     slope: Callable[[FloatArray], FloatArray],

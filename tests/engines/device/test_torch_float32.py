@@ -111,6 +111,14 @@ def test_the_gap_includes_what_rounding_did():
     assert 1e-8 < other.gap_ - one.gap_ < 1e-5
 
 
+def test_errors_that_leave_room_do_not_end_a_fit():
+    """A bundle goes on until gap and errors together are within tol."""
+    X, y, qid = make_ranking(2000, 40, 10, 4)
+    found = LinearRanker("hinge", 1e-4, solver="bundle", tol=2e-5, device=SINGLE).fit(X, y, qid)
+    assert found.status_ == "converged"
+    assert found.gap_ <= 2e-5
+
+
 def test_a_tolerance_that_cannot_be_certified_is_refused_before_work_begins():
     for device in (SINGLE, [SINGLE, "torch:cpu"]):
         with pytest.raises(ParameterError, match="tol=1e-06 is less than scores in float32 can certify") as error:

@@ -12,10 +12,12 @@ import torch
 from ..._errors import ParameterError
 from ..._typing import FloatArray
 from ...losses import Loss, Sums
+from ..outer import Ask, Outer
 from . import hessian, pairs
 from .layout import Layout
 from .losses import on_device
 from .ops import Tensor, totals
+from .outer import outer
 from .pairs import PairPoint
 from .point import DevicePoint, SmoothDeviceLoss, SmoothPoint
 
@@ -53,7 +55,7 @@ class TorchEvaluation:
             self.sums, self._gradient = Sums(), np.zeros(engine.facts.features)
             return
         self.here = engine.rounded(self.scores)
-        self.point = point = self._at()
+        self.point = point = self.at(engine.layout)
         columns = [*point.columns(), *self._moves()]
         step = torch.zeros_like(point.gradient) if d is None else d.values
         columns += [point.gradient * step, point.gradient.abs() * self.scores.values.abs()]
@@ -65,9 +67,9 @@ class TorchEvaluation:
             numbers, self._gradient = numbers[: -engine.facts.features], numbers[-engine.facts.features :]
         self.sums = self._told(numbers.tolist())
 
-    def _at(self) -> DevicePoint:
-        """The loss, by pairs or by sorting."""
-        layout, how = self.engine.layout, self.how
+    def at(self, layout: Layout) -> DevicePoint:
+        """The loss of the engine's rankings, or of the same with other weights: by pairs or by sorting."""
+        how = self.how
         if pairs.fits(self.loss, layout):
             return PairPoint(self.loss, layout, self.here.to(torch.float64))
         return how.at(layout, self.here, self.engine.width(self.scores) if how.asks_width else math.inf)
@@ -118,18 +120,15 @@ class TorchEvaluation:
         answer: FloatArray = H.cpu().numpy()
         return answer
 
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        if units != "queries":
-            raise ParameterError(f"units={units!r} is not known: use 'queries'.")
-        engine = self.engine
-        if self.point is None:
-            return np.zeros((engine.facts.features, engine.facts.features))
-        g, data = engine.layout.rows(self.point.gradient), engine.data
-        answer: FloatArray = (
-            hessian.sum_of_squares(engine.matrix, g, data.query, data.n_queries, engine.layout).cpu().numpy()
-        )
-        return answer
+    def outer(
+        self,
+        units: str = "queries",
+        scale: FloatArray | None = None,
+        shift: FloatArray | None = None,
+        along: FloatArray | None = None,
+    ) -> Outer:
+        """Sum over units of psi psi^T."""
+        return outer(self, Ask.of(self.engine.data, self.loss, units, scale, shift, along))
 
     def _curved(self) -> SmoothDeviceLoss[Any]:
         if not isinstance(self.how, SmoothDeviceLoss):

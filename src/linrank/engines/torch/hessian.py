@@ -16,7 +16,7 @@ from ..._typing import IntArray
 from ...data.rankings import Preferences
 from .layout import Layout
 from .matrix import DeviceMatrix
-from .ops import Tensor, segment_sums
+from .ops import Tensor
 
 #: Members of a ranking up to which its pairs are looked at one by one.
 LONGEST = 2048
@@ -89,24 +89,3 @@ def by_columns(matrix: DeviceMatrix, layout: Layout, product: Callable[[Tensor],
         column = matrix.dot(e) / unit[j]
         H[j] = matrix.transpose_dot(layout.rows(product(layout.members(column)))) / unit
     return 0.5 * (H + H.t())
-
-
-def sum_of_squares(matrix: DeviceMatrix, g: Tensor, query: IntArray, n_queries: int, layout: Layout) -> Tensor:
-    """Sum over queries of a a^T, a the sum of g_i x_i over a query's rows: some whole queries at a time."""
-    d = matrix.shape[1]
-    order = np.argsort(query, kind="stable")
-    ptr = np.r_[0, np.cumsum(np.bincount(query, minlength=n_queries))]
-    total = torch.zeros(d, d, dtype=torch.float64, device=layout.device)
-    step = max(1, BATCH_ENTRIES // max(1, d))
-    first = 0
-    while first < n_queries:
-        last = max(first + 1, int(np.searchsorted(ptr, ptr[first] + step, side="right")) - 1)
-        a = torch.zeros(last - first, d, dtype=torch.float64, device=layout.device)
-        for begin in range(ptr[first], ptr[last], step):  # one query may have more rows than are looked at at once
-            end = min(begin + step, ptr[last])
-            rows = layout.put(order[begin:end], np.int64)
-            offsets = layout.put(np.clip(ptr[first : last + 1], begin, end) - begin, np.int64)
-            a += segment_sums(g[rows][:, None] * matrix.dense(rows), offsets)
-        total += a.t() @ a
-        first = last
-    return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,6 +96,14 @@ class Layout:
         higher = running[self.end] - running[self.level_ptr[self.segment + 1]]
         balance = 0.5 * (higher - lower).to(torch.float64)
         return balance if unit is None else balance / unit
+
+    def reweighted(self, factor: Tensor) -> Layout:
+        """The same rankings, each member weighing `factor` times as much, which lies between 1 and 2."""
+        other = copy.copy(self)
+        for name in ("balance", "pair_weight"):  # what follows from weights
+            other.__dict__.pop(name, None)
+        other.v, other.bits = factor if self.v is None else self.v * factor, self.bits - 1
+        return other
 
     @property
     def all_members(self) -> Segments:

@@ -112,9 +112,10 @@ class Bundle:
         return Cuts(certificate, gained, stuck, best, model, minimum, lower, t, state.goal)
 
     def ends(self, state: Cuts) -> Status | None:
-        """By the gap; where it is too wide for the errors of an approximate loss alone, no step will mend that."""
-        status = state.goal.ends(state.best, state.point)
-        if status is None and state.point.error > 0 and state.point.value - state.lower <= state.goal.gap:
+        """By the gap; where the errors of an approximate loss are most of what is wanted, few steps would mend that."""
+        status, goal = state.goal.ends(state.best, state.point), state.goal.gap
+        coarse = state.point.error > 0 and state.best.rounding > 0.5 * goal
+        if status is None and coarse and state.point.value - state.lower <= goal:
             return Status.LIMITED
         return status
 
