@@ -390,6 +390,41 @@ def _coverage_pairs(given: Tables) -> str:
     return markdown(head, shown)
 
 
+def _penalties_paths(given: Tables) -> str:
+    names = {"data": _same, "features": _same, "loss": _same, "ridge fit s": digits, "path s": digits}
+    names |= {"path in ridge fits": digits, "cold / warm": digits, "weights at the end": _same}
+    return _listed(given.rows("penalties_paths"), names)
+
+
+def _penalties_growth(given: Tables) -> str:
+    names = {"features": _same, "ridge fit s": digits, "path s": digits, "path in ridge fits": digits}
+    return _listed(given.rows("penalties_growth"), names)
+
+
+def _penalties_saga(given: Tables) -> str:
+    names = {"data": _same, "pairs": _same, "features": _same, "weights": _same, "linrank s": digits, "saga s": digits}
+    return _listed(
+        given.rows("penalties_saga"), {**names, "saga / linrank": digits, "saga is at equal objective": _same}
+    )
+
+
+def _listed(rows: list[dict[str, str]], names: dict[str, Callable[[str], str]]) -> str:
+    """Some columns of a table, each in its form."""
+    return markdown(names, ([form(row[name]) for name, form in names.items()] for row in rows))
+
+
+def _penalties_quality(given: Tables) -> str:
+    """Means over the parts of each data set."""
+    rows, shown = given.rows("penalties_quality"), []
+    for data, model in dict.fromkeys((row["data"], row["model"]) for row in rows):
+        here = [row for row in rows if (row["data"], row["model"]) == (data, model)]
+        mean = lambda name, here=here: str(sum(float(row[name]) for row in here) / len(here))
+        ndcg = fixed(mean("NDCG@10"), 4) if here[0]["NDCG@10"] else ""
+        features = f"{float(mean('features')):.0f} of {here[0]['of']}"
+        shown.append([data, model, features, ndcg, fixed(mean("pairwise accuracy"), 4)])
+    return markdown(["data", "model", "features", "NDCG@10", "pairwise accuracy"], shown)
+
+
 def _gpu_cpu(given: Tables) -> str:
     """One core, measured, beside the paper's fits."""
     head = ["shape", "rows", "features", "queries", "hinge, ms", "squared hinge, ms", "logistic, ms"]
@@ -452,6 +487,10 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     "coverage": _coverage,
     "coverage_pairs": _coverage_pairs,
     "auto_above": _auto_above,
+    "penalties_paths": _penalties_paths,
+    "penalties_growth": _penalties_growth,
+    "penalties_saga": _penalties_saga,
+    "penalties_quality": _penalties_quality,
     "gpu_cpu": _gpu_cpu,
     "gpu_estimates": _gpu_estimates,
     "gpu_pays": _gpu_pays,

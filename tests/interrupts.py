@@ -6,7 +6,7 @@ import threading
 import time
 from types import SimpleNamespace
 
-LONG = 300  # times the work is repeated after Ctrl-C: more than enough to be stopped in
+LONG = 3000  # times the work is repeated after Ctrl-C: more than enough to be stopped in
 
 
 def interrupting(monkeypatch, owner, name, after=0):

@@ -98,7 +98,7 @@ def test_the_objective_and_the_exact_solvers_see_vectors_alone():
             if re.search(r"scipy|issparse|kernels|\bdata\.X\b", line):
                 assert line.startswith("from scipy.linalg.lapack import "), f"{path.name}: {line}"
     assert imports(SOURCE / "objective.py") <= {"_once", "_typing", "engines", "losses", "penalties"}
-    assert imports(SOURCE / "penalties.py") <= {"_typing"}
+    assert imports(SOURCE / "penalties.py") <= {"_errors", "_typing"}
 
 
 def test_the_objective_knows_the_contract_of_engines_alone():

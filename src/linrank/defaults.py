@@ -16,6 +16,8 @@ from .data.checks import check_choice, check_number
 from .engines import Columns, Engine, Scores
 from .losses import LOSSES
 from .losses.wrong_pairs import WrongPairs
+from .objective import Objective, zeros
+from .penalties import ElasticNet
 
 logger = logging.getLogger("linrank")
 
@@ -34,6 +36,9 @@ ALMOST_ALL = 0.9999
 STRENGTH = {name: loss.strength for name, loss in LOSSES.items()}
 #: The same for somebody's own loss, of which nothing is known.
 OWN = 1.0
+
+#: With an l1 part alpha="auto" is one in so many of the alpha at which all weights are 0.
+PARTS = 20.0
 
 #: What to say of a fit that looks under-regularised.
 ALL_IN_ORDER = (
@@ -105,3 +110,12 @@ def choose_alpha(
     if not SMALLEST < total < LARGEST:
         raise DataError("The features' variances over- or underflow: bring them to sizes around 1, or use scale=True.")
     return (OWN if loss is None else STRENGTH.get(loss, OWN)) * total / n_rows
+
+
+def strongest_alpha(objective: Objective) -> float:
+    """The least alpha at which all weights that may be 0 are: it takes the gradient there.
+
+    0 where that holds for every alpha, or no weight may be 0.
+    """
+    assert isinstance(objective.penalty, ElasticNet)
+    return objective.penalty.strongest(objective.at(zeros(objective)).risk_gradient)

@@ -145,8 +145,8 @@ class Point:
 
     @cached_property
     def gradient(self) -> FloatArray:
-        """A (sub)gradient of f at w."""
-        return self.risk_gradient + self.objective.penalty.gradient(self.w)
+        """The gradient of f at w; where f has a kink, the shortest subgradient: 0 at a minimum."""
+        return self.objective.penalty.steepest(self.w, self.risk_gradient)
 
     @property
     def gradient_error(self) -> float:
@@ -175,6 +175,10 @@ class Point:
     def along(self, d: FloatArray) -> Line:
         """The objective on w + t d: one product with X, whatever is evaluated on it."""
         return Line(self, d, self.objective.scores(d))
+
+    def towards(self, w: FloatArray) -> Segment:
+        """The objective between here and another point: one product with X."""
+        return Segment(self, w - self.w, self.objective.scores(w - self.w), w)
 
     def under(self, objective: Objective) -> Point:
         """The same w under another loss: no product with X."""
@@ -218,13 +222,17 @@ class Line:
         """Slope at t = 0."""
         return float(self.start.gradient @ self.d)
 
+    def weights(self, t: float) -> FloatArray:
+        """The point at t."""
+        return self.start.w + t * self.d
+
     def at(self, t: float) -> Trial:
         """Value and slope at t; most trials are taken, so the gradient comes along where that saves a trip."""
         objective, scores = self.start.objective, self.start.evaluation.scores
         found = objective.engine.evaluate(objective.loss, scores, self.score_d, t, gradient=True)
-        w, penalty = self.start.w + t * self.d, objective.penalty
+        w, penalty = self.weights(t), objective.penalty
         value = found.sums.value / found.sums.weight + penalty.value(w)
-        slope = found.sums.slope / found.sums.weight + float(penalty.gradient(w) @ self.d)
+        slope = found.sums.slope / found.sums.weight + penalty.slope(w, self.d)
         return Trial(t, w, value, slope, found)
 
     def point(self, at: float | Trial) -> Point:
@@ -237,6 +245,25 @@ class Line:
         return Point(start.objective, trial.w, trial.evaluation, start.steps + 1, farthest)
 
 
+@dataclass(frozen=True)
+class Segment(Line):
+    """The objective on the way to `end`: no weight leaves the interval, and t = 1 is the end itself, bit by bit."""
+
+    end: FloatArray
+
+    @cached_property
+    def slope(self) -> float:
+        """Slope at t = 0, in the direction of the end."""
+        return float(self.start.risk_gradient @ self.d) - self.start.objective.penalty.slope(self.start.w, -self.d)
+
+    def weights(self, t: float) -> FloatArray:
+        """The point at t."""
+        if t == 1.0:
+            return self.end
+        w = self.start.w
+        return np.clip(w + t * self.d, np.minimum(w, self.end), np.maximum(w, self.end))
+
+
 def zeros(objective: Objective) -> FloatArray:
-    """The starting point of a solver that is given none."""
-    return np.zeros(objective.n_features)
+    """The starting point of a solver that is given none: 0, or what the penalty permits that is nearest to it."""
+    return objective.penalty.nearest(np.zeros(objective.n_features))

@@ -10,6 +10,7 @@ from scipy import stats
 from linrank import AUCClassifier, LinearRanker, LinearRankerCV, SGDRanker, labels, load, save
 from linrank.inference import infer
 from linrank.penalties import Ridge
+from linrank.published import OSTRankSVM
 
 HOSTILE = '<script>alert("1")</script>\x1b[31m & co'
 
@@ -189,6 +190,19 @@ def test_rankers_that_can_be_asked(rows, tmp_path):
         SGDRanker(n_steps=100).fit(X, y, qid).inference(X, y, qid)
 
 
+def test_data_is_given_as_to_fit(rows):
+    X, y, qid = (part[:360] for part in rows)
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(query=qid, name=[f"row {k}" for k in range(360)])
+    pairs = [[f"row {k}", f"row {k + 1}"] for k in range(0, 360, 2)]
+    ranker = LinearRanker("logistic", alpha=0.01).fit(frame, y, "query", pairs=pairs, ids="name")
+    found = ranker.inference(frame, y, "query", pairs=pairs, ids="name")
+    assert found.names == ("a", "b", "c", "d")
+    by_row = np.arange(360).reshape(-1, 2)
+    plain = LinearRanker("logistic", alpha=0.01).fit(X, y, group=[6] * 60, pairs=by_row)
+    same = plain.inference(X, y, group=[6] * 60, pairs=by_row)
+    np.testing.assert_allclose(same.covariance, found.covariance, rtol=1e-9)
+
+
 def test_one_unit_and_clusters_that_make_no_sense(rows, ranker):
     X, y, qid = rows
     with pytest.raises(ValueError, match="Only one of the clusters has pairs"):
@@ -203,3 +217,32 @@ def test_threads_do_not_change_a_bit(rows, found):
     X, y, qid = rows
     again = LinearRanker("logistic", alpha=0.01, n_jobs=2).fit(X, y, qid).inference(X, y, qid)
     assert np.array_equal(again.covariance, found.covariance)
+
+
+@pytest.mark.parametrize(
+    ("given", "held"),
+    [
+        ({"l1_ratio": 0.9, "alpha": 0.1}, [False, False, True, False]),
+        ({"bounds": (-0.5, 0.5)}, [True, False, False, False]),
+        ({"monotonic_cst": [0, 1, 0, 0]}, [False, True, False, False]),
+    ],
+)
+def test_weights_at_zero_or_at_a_bound_have_no_standard_error(rows, given, held):
+    """Those that are free have that of a fit whose other columns are left out, where these are at 0."""
+    X, y, qid = rows
+    X = X / [1.0, 10.0, 0.1, 1.0]
+    options = {"alpha": 1e-3, "scale": False, "tol": 1e-9} | given
+    ranker = LinearRanker("logistic", **options).fit(X, y, qid)
+    found = ranker.inference(X, y, qid)
+    assert np.isnan(found.standard_errors).tolist() == held
+    free = ~np.array(held)
+    if np.all(ranker.coef_[held] == 0):
+        alone = LinearRanker("logistic", **{**options, "monotonic_cst": None}).fit(X[:, free], y, qid)
+        expected = alone.inference(X[:, free], y, qid).standard_errors
+        np.testing.assert_allclose(found.standard_errors[free], expected, rtol=1e-4)
+
+
+def test_the_papers_systems_have_standard_errors_too(rows):
+    X, y, qid = rows
+    found = OSTRankSVM(C=1e-3).fit(X, y, qid).inference(X, y, qid)
+    assert np.all(found.standard_errors > 0)

@@ -17,11 +17,12 @@ from .._typing import FloatArray
 from ..io import Dataset
 from ..io._numbers import number
 from ..io._streams import text_lines
-from ._options import Exact
+from ._options import Exact, Reading
 
 logger = logging.getLogger("linrank")
 
-FLAGS = {"n_steps": "--steps", "random_state": "--seed", "lambda_": "--lambda"}  # of parameters by other names
+#: Of parameters by other names.
+FLAGS = {"n_steps": "--steps", "random_state": "--seed", "lambda_": "--lambda", "monotonic_cst": "--monotonic"}
 EDGE = re.compile(r"\s*([^<>:,\s]+)\s*([<>])\s*([^<>:,\s]+)\s*(?::\s*([^<>:,\s]+))?\s*")
 
 
@@ -44,6 +45,12 @@ def exact_parameters(exact: Exact) -> dict[str, Any]:
     if "preferences" in parameters:
         parameters["preferences"] = parse_preferences(parameters["preferences"])
     return parameters
+
+
+def names_of(data: Dataset, reading: Reading) -> list[str]:
+    """The features' names, or their numbers as the file has them."""
+    first = 0 if reading.zero_based else 1
+    return data.feature_names or [str(j + first) for j in range(data.X.shape[1])]
 
 
 def parse_preferences(text: str) -> str | list[tuple[float, float, float]]:

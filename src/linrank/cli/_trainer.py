@@ -16,10 +16,10 @@ from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading, Where
-from ._parameters import Counted, exact_parameters, given, read_query_weights, refuse
+from ._parameters import Counted, exact_parameters, given, names_of, read_query_weights, refuse
 from ._plan import read_from_disk
 
-ONLY_EXACT = ("tol", "max_iter")
+ONLY_EXACT = ("tol", "max_iter", "l1_ratio", "monotonic_cst", "bounds")
 ONLY_STREAM = ("passes", "steps_per_row", "reservoir", "open_queries")
 NOT_STREAM = ("n_steps", "pairs", "query_weights", "start")
 
@@ -106,7 +106,9 @@ class Trainer:
             more |= {"checkpoint": self.checkpoint, "resume": not source.restart}
         if source.start is not None:
             more["start"] = Loaded.of(source.start).ranker()
-        return self.ranker().fit(data.X, data.y, data.qid, **more)
+        ranker = self.ranker()
+        ranker._names = names_of(data, self.reading)
+        return ranker.fit(data.X, data.y, data.qid, **more)
 
     def train_on(self, device: str) -> None:
         """Train on a device, or on several whose names are separated by commas."""
@@ -159,6 +161,8 @@ class Trainer:
             ("trained", f"{loss} loss, alpha {alpha}, {ranker.n_iter_:,} {unit}: {ranker.status_}"),
             ("pairs", f"{ranker.n_pairs_:,}" + (f", none in {without:,} of the queries" if without else "")),
         ]
+        if getattr(ranker, "l1_ratio", 0.0) > 0.0:
+            found.append(("features", f"{np.count_nonzero(ranker.coef_):,} of {ranker.coef_.size:,} have a weight"))
         if np.isfinite(ranker.objective_):
             found.append(("objective", f"{ranker.objective_:.6f}"))
         if np.isfinite(ranker.gap_):

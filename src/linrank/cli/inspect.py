@@ -79,7 +79,8 @@ def _inspect_model(file: str, top: int, as_json: bool) -> None:
     known = {name: value for name, value in model.training.items() if value is not None}
     facts = ((name.replace("_", " "), _fact(name, value, model)) for name, value in known.items())
     lines = [("estimator", model.estimator), *facts]
-    _report.show_facts(out, file, [*lines, *_preferences(model), *_scaling(model), ("missing values", model.missing)])
+    told = [*_preferences(model), *_scaling(model), *_penalty(model, names), ("missing values", model.missing)]
+    _report.show_facts(out, file, [*lines, *told])
     _show_weights(out, names, model.weights, effect, order[:top], model.scale is not None)
     if top < order.size:
         out.print(f"and {order.size - top:,} more")
@@ -112,6 +113,24 @@ def _preferences(model: Any) -> list[tuple[str, str]]:
 
     given = model.parameters.get("preferences", "full")
     return [] if isinstance(given, str) and given == "full" else [("preferences", Compared(given).text())]
+
+
+def _penalty(model: Any, names: list[str]) -> list[tuple[str, str]]:
+    """The l1 part, signs and bounds that were asked for, and how many weights stand on 0 or on a bound."""
+    import numpy as np
+
+    from ..rankers.limits import described
+
+    ratio, weights = model.parameters.get("l1_ratio") or 0.0, model.weights
+    signs, bounds = (model.parameters.get(name) for name in ("monotonic_cst", "bounds"))
+    found = []
+    if ratio > 0.0:
+        found.append(
+            ("l1 ratio", f"{ratio:g}: {np.count_nonzero(weights):,} of {weights.size:,} features have a weight")
+        )
+    if signs is not None or bounds is not None:
+        found.append(("bounds", described(signs, bounds, weights, names)))
+    return found
 
 
 def _scaling(model: Any) -> list[tuple[str, str]]:

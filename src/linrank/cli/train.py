@@ -203,6 +203,7 @@ def train(
     \b
       linrank train train.txt -o model.json --valid vali.txt
       linrank train train.csv -o model.json --label grade --query search_id
+      linrank train shop.csv -o model.json --monotonic price=-1 --l1-ratio 0.9
       linrank train 'data/*.parquet' -o model.json --query search_id --float32
       linrank train --scheduler tcp://host:8786 data/*.parquet -o model.json
       linrank train huge.txt.gz -o model.json --stream --checkpoint state

@@ -88,17 +88,19 @@ def tune(
 ) -> None:
     """Choose alpha by cross-validation over queries, or by another file, and train with it.
 
-    Prints the path of alphas with the mean score of the folds, its standard error and both as a bar.
+    Prints the path of alphas with the mean score of the folds, its standard error and both as a bar; with --l1-ratio,
+    also how many features each leaves.
 
     \b
       linrank tune train.txt -o model.json
       linrank tune train.txt --valid vali.txt -o model.json --metric ndcg@10
       linrank tune train.txt --metric ndcg@10 --alphas 0.1,0.01,0.001 --json
       linrank tune items.parquet --pairs judged.csv --loss logistic
+      linrank tune train.txt --l1-ratio 0.9 --one-standard-error -o small.json
       linrank tune train.txt --solver sgd --rule pegasos,romma --C 1,0.1
     """  # fmt: skip
     from ._files import check_early
-    from ._parameters import exact_parameters
+    from ._parameters import exact_parameters, names_of
     from ._trainer import read_training_data, write_model
 
     check_early(output, data, valid, pairs, as_json=as_json)
@@ -129,6 +131,7 @@ def tune(
         verbose=verbosity.level(),
         **parameters,
     )
+    ranker._names = names_of(rows, reading)
     if valid is None:
         ranker.fit(rows.X, rows.y, rows.qid, sample_weight=rows.sample_weight, **_explicit(pairs, rows, data, reading))
     else:
@@ -152,6 +155,7 @@ def _check(
 ) -> None:
     """Refuse options that do not go together."""
     from ._parameters import refuse
+    from ._trainer import ONLY_EXACT
 
     given = {name: value for name, value in of_sgd.items() if value is not None}
     if valid is not None and cv is not None:
@@ -163,7 +167,7 @@ def _check(
     if not sgd:
         refuse(given, tuple(given), "is for stochastic descent: add --solver sgd.")
         return
-    refuse(parameters, ("tol", "max_iter"), "is for the exact solvers: leave it out, or choose another --solver.")
+    refuse(parameters, ONLY_EXACT, "is for the exact solvers: leave it out, or choose another --solver.")
     if one_error:
         raise click.UsageError("--one-standard-error is for the exact solvers: leave it out.")
     if valid is not None:
@@ -214,6 +218,7 @@ def _tell_path(ranker: Any, about: dict[str, Any], as_json: bool) -> None:
         _show_path(_report.console(err=about["model"] == "-"), ranker, about["metric"])
         return
     path = {name: found[name] for name in ("alpha", "mean_score", "standard_error", "scores", "n_iter")}
+    path |= {name: found[name] for name in ("n_features",) if name in found}
     if path["scores"].shape[1] == 1:
         path["standard_error"] = None  # one fold tells nothing of it
     chosen = {"chosen": ranker.alpha_, "default": found["default_alpha"]}
@@ -227,6 +232,7 @@ def _show_path(out: Any, ranker: Any, metric: str) -> None:
     from . import _report
 
     found = ranker.cv_results_
+    left = found.get("n_features")
     mean, error, known = found["mean_score"], found["standard_error"], found["scores"].shape[1] > 1
     low, high = np.nanmin(mean - error), np.nanmax(mean + error)
     rows = []
@@ -235,6 +241,7 @@ def _show_path(out: Any, ranker: Any, metric: str) -> None:
         drawn = _report.interval(out, mean[k], error[k], (low, high), "green" if chosen else "cyan")
         mark = "<- chosen" if chosen else ""
         told = f"{error[k]:.4f}" if known else "not known"
-        rows.append((f"{alpha:.3g}", _report.decimals(mean[k]), told, drawn, mark))
-    _report.show_table(out, ("alpha", metric, "error", "", ""), rows)
+        features = () if left is None else (f"{left[k]:,}",)
+        rows.append((f"{alpha:.3g}", _report.decimals(mean[k]), told, *features, drawn, mark))
+    _report.show_table(out, ("alpha", metric, "error", *(() if left is None else ("features",)), "", ""), rows)
     out.print(f"the default, alpha=auto, would have been {found['default_alpha']:.3g}")

@@ -152,14 +152,6 @@ class RankingData:
         data.__dict__.update(self.__dict__ | changed)
         return data
 
-    def with_features(self, parts: Sequence[Any], places: NDArray[np.int64]) -> RankingData:
-        """The same rows with other features, given in parts whose rows follow one another: row k is places[k] here."""
-        X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
-        order = np.argsort(places, kind="stable")
-        data = object.__new__(RankingData)
-        data.__dict__.update(self.__dict__ | {"X": X if np.all(order[1:] > order[:-1]) else X[order]})
-        return data
-
     @property
     def clusters_are_whole(self) -> bool:
         """Whether no query has rows of two clusters."""
@@ -168,6 +160,12 @@ class RankingData:
         first = np.empty(self.n_queries, dtype=np.int64)
         first[self.query] = self.cluster
         return bool(np.all(first[self.query] == self.cluster))
+
+    def with_features(self, parts: Sequence[Any], places: NDArray[np.int64]) -> RankingData:
+        """The same rows with other features, given in parts whose rows follow one another: row k is places[k] here."""
+        X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        order = np.argsort(places, kind="stable")
+        return self._with(X=X if np.all(order[1:] > order[:-1]) else X[order])
 
     @staticmethod
     def joined(parts: Sequence[RankingData]) -> RankingData:

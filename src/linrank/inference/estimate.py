@@ -13,6 +13,9 @@ from .._errors import ParameterError, overflow_ignored
 from .._progress import Progress
 from .._typing import FloatArray, IntArray
 from ..data.checks import check_choice, check_number
+from ..data.collections import refuse_collection
+from ..data.frames import check_frame
+from ..data.given import gather
 from ..data.ranking_data import RankingData
 from ..losses import known_name
 from ..solvers import Solution
@@ -34,6 +37,8 @@ def infer(
     sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | Mapping[Any, float] | None = None,
     pairs: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    group: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     method: str = "sandwich",
     features: ArrayLike | str | int | None = None,
@@ -47,7 +52,7 @@ def infer(
     ----------
     ranker : LinearRanker, LinearRankerCV or AUCClassifier
         Fitted to the data that follows: anything else is refused.
-    X, y, qid, sample_weight, query_weight, pairs
+    X, y, qid, sample_weight, query_weight, pairs, ids, group
         As they were given to `fit`.
     cluster : (m,), optional
         What is independent in the place of queries: a user or a session of each row. Clusters are unions of queries;
@@ -68,14 +73,16 @@ def infer(
         not known of them is not in the intervals. docs/inference.md says when not to believe them.
     """
     check_choice("method", method, METHODS)
+    refuse_collection(X, "inference", "give a part of it, X.partitions[:9].compute(), to a ranker fitted to that part")
     fitted = Fitted.of(ranker)
     if method == "sandwich" and not fitted.loss.smooth:
         raise ParameterError(
             f"The loss {fitted.loss.name!r} has no second derivative, which the sandwich needs: use method='bootstrap'."
         )
     check_number("n_resamples", n_resamples, above=1)
-    given = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
-    data = fitted.data(X, y, qid, cluster, **given)
+    rows = gather(X, qid, group=group, pairs=pairs, ids=ids)
+    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+    data = fitted.data(check_frame(rows.X), y, rows.qid, cluster, **weights, pairs=rows.pairs)
     units = Units.of(data)
     units.check()
     _warn_of_few(units)

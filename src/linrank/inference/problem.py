@@ -18,7 +18,8 @@ from ..engines import Engine, Facts, open_engine
 from ..engines.outer import query_weights, row_weights
 from ..losses import Loss, as_loss
 from ..objective import Objective, Point
-from ..penalties import Penalty, Ridge
+from ..penalties import Penalty
+from ..rankers.limits import Asked
 
 #: Relative to f(0), how far the objective at `coef_` may be from the one that was reached in training.
 SAME = 1e-6
@@ -48,7 +49,10 @@ class Fitted:
         names = getattr(given, "feature_names_in_", [f"feature {j}" for j in range(1, d + 1)])
         classes = getattr(given, "classes_", None)
         named = tuple(str(name) for name in names)
-        return cls(ranker, as_loss(ranker.loss), Ridge(float(ranker.alpha_)), ranker.scale_, named, classes)
+        limits = Asked.of(ranker).over(d, getattr(given, "feature_names_in_", None))
+        scale = None if np.all(ranker.scale_ == 1) else ranker.scale_
+        penalty = limits.penalty(float(ranker.alpha_), scale)
+        return cls(ranker, as_loss(ranker.loss), penalty, ranker.scale_, named, classes)
 
     def data(self, X: Any, y: ArrayLike | None, qid: ArrayLike | None, cluster: ArrayLike | None, **given: Any) -> Any:
         """The rows as they were fitted, with their clusters."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ logger = logging.getLogger("linrank")
 LONGEST_DESCRIPTION = 200
 #: Parameters that take somebody's own objects.
 OBJECTS = ("loss", "solver", "rule", "sampling")
+#: Parameters that hold numbers for each feature, or by its name: None, or infinity, is no bound.
+LIMITS = ("monotonic_cst", "bounds")
 
 
 def _kinds() -> dict[str, tuple[type, ...]]:
@@ -44,6 +47,8 @@ def _encoded(value: Any, parameter: str = "") -> Any:
         value = value.item()
     if value is None or isinstance(value, (bool, int)):
         return value
+    if parameter in LIMITS:
+        return _limits(value)
     if isinstance(value, str):
         return str(value)
     if isinstance(value, float) and math.isfinite(value):
@@ -57,6 +62,26 @@ def _encoded(value: Any, parameter: str = "") -> Any:
     if parameter in OBJECTS:
         return _object(parameter, value)
     return {"repr": repr(value)[:LONGEST_DESCRIPTION]}
+
+
+def _limits(value: Any) -> Any:
+    """Signs or bounds: numbers, in lists or by names."""
+    if isinstance(value, Mapping):
+        return {str(name): _limits(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "__array__"):
+        return [_limits(entry) for entry in (value if isinstance(value, (list, tuple)) else np.asarray(value).tolist())]
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _read_limits(name: str, value: Any) -> Any:
+    """The same again, as it was."""
+    if isinstance(value, dict):
+        return {feature: _read_limits(name, entry) for feature, entry in value.items()}
+    if isinstance(value, list):
+        return [_read_limits(name, entry) for entry in value]
+    if value is not None and type(value) not in (int, float):
+        raise ValueError(f"{name!r} holds something else than numbers")
+    return value
 
 
 def _object(what: str, value: Any) -> dict[str, Any]:
@@ -86,6 +111,8 @@ def decode(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _decoded(name: str, value: Any) -> Any:
+    if name in LIMITS:
+        return _read_limits(name, value)
     if isinstance(value, list):
         if any(isinstance(entry, list) for entry in value):
             return _table(name, value)

@@ -12,19 +12,21 @@ import numpy as np
 from .._errors import DataError, NoPairsError, ParameterError
 from .._progress import PathProgress
 from .._threads import map_in_threads
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..data.ranking_data import RankingData
+from ..defaults import PARTS
 from ..engines.matrix import score_rows
 from ..metrics import Metric, parse
 from ..metrics._log_loss import value_over
 from ..metrics._names import OVER_PREFERENCES
-from ..rankers.training import Training
+from ..rankers.training import Trained, Training
 from .folds import Halves
 from .results import Results
 
 logger = logging.getLogger("linrank")
 
-#: How far a path that is given as a number reaches from alpha="auto", to either side.
+#: How far a path that is given as a number reaches from alpha="auto", to either side; with an l1 part, from the alpha
+#: at which all weights are 0 downwards.
 REACH = 1e3
 #: How often, and by which factor, such a path is made longer where the best alpha is at its end.
 GROWTH, FURTHER = 4, 30.0
@@ -160,6 +162,11 @@ class Search:
             raise ParameterError("alphas must be how many to try, or a list of finite numbers above 0.")
 
     @property
+    def sparse(self) -> bool:
+        """Whether there is an alpha at which all weights are 0."""
+        return self.training.limits.l1_ratio > 0.0
+
+    @property
     def is_number(self) -> bool:
         """Whether alphas is how many of them, not which."""
         return isinstance(self.alphas, (int, np.integer))
@@ -175,7 +182,7 @@ class Search:
             path = Path(alphas, self._follow(alphas, folds, progress), default)
             place, score = self.best(path)
             for _ in range(GROWTH if self.is_number and alphas.size > 1 else 0):
-                if place not in (0, path.alphas.size - 1):
+                if place not in (0, path.alphas.size - 1) or (place == 0 and self.sparse):
                     return path
                 more = _beyond(path.alphas, place)
                 progress.expect(more.size)
@@ -184,7 +191,7 @@ class Search:
                 if not reached > score:
                     return path
                 path, place, score = further, place_further, reached
-        if path.alphas.size > 2 and place in (0, path.alphas.size - 1):
+        if path.alphas.size > 2 and place in (0, path.alphas.size - 1) and not (place == 0 and self.sparse):
             end = "largest" if place == 0 else "smallest"
             logger.warning(
                 "the best alpha is the %s one tried, %.3g: there may be better ones", end, path.alphas[place]
@@ -194,25 +201,35 @@ class Search:
     def best(self, path: Path) -> tuple[int, float]:
         """Number of the best alpha, and its mean score, negated for errors.
 
-        Of equal ones the strongest, or, on a path that lies around the default, the nearest to that.
+        Of equal ones the strongest, or, on a path that lies to both sides of the default, the nearest to that.
         """
         mean = self.judge.sign * path.results["mean_score"]
         if np.all(np.isnan(mean)):
             name = getattr(self.judge.metric, "name", self.judge.metric)
             raise DataError(f"metric={name!r} is not defined in any fold: choose another, or use fewer folds.")
         ties = np.flatnonzero(mean == np.nanmax(mean))
-        away = np.abs(np.log(path.alphas[ties] / path.default)) if self.is_number else ties
+        away = np.abs(np.log(path.alphas[ties] / path.default)) if self.is_number and not self.sparse else ties
         best = int(ties[np.argmin(away)])
         return best, float(mean[best])
 
     def chosen(self, path: Path, one_standard_error: bool) -> float:
         """The best alpha, or the strongest within one standard error of it."""
+        return float(path.alphas[self.place(path, one_standard_error)])
+
+    def place(self, path: Path, one_standard_error: bool, n_features: IntArray | None = None) -> int:
+        """Its number; where it is told how many features each leaves, that of the fewest within the error."""
         place, score = self.best(path)
         if one_standard_error:
             results = path.results
             near = self.judge.sign * results["mean_score"] >= score - results["standard_error"][place]
-            place = int(np.argmax(near))
-        return float(path.alphas[place])
+            sizes = np.zeros(path.alphas.size) if n_features is None else n_features
+            place = int(np.argmin(np.where(near, sizes, np.inf)))
+        return place
+
+    def whole(self, data: RankingData, alphas: FloatArray) -> list[Trained]:
+        """The fits to all data."""
+        with PathProgress(self.verbose, 1, alphas.size) as progress:
+            return self.training.path(data, alphas, progress.step)
 
     def _default(self, data: RankingData) -> float:
         """What alpha="auto" stands for; NaN where it overflows and is not asked for."""
@@ -226,7 +243,12 @@ class Search:
     def _first(self, default: float) -> FloatArray:
         if not self.is_number:
             return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
-        return np.geomspace(default * REACH, default / REACH, int(self.alphas)) if self.alphas > 1 else np.r_[default]
+        if self.alphas == 1:
+            return np.r_[default]
+        highest, lowest = default * REACH, default / REACH
+        if self.sparse:
+            highest, lowest = default * PARTS, default * PARTS / REACH
+        return np.geomspace(highest, lowest, int(self.alphas))
 
     def _follow(self, alphas: FloatArray, folds: list[Halves], progress: PathProgress) -> list[FoldPath]:
         """Solve each fold's path, and score its solutions on the test rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..model_selection.calibration import Sigmoid, fit_sigmoid
 from ..model_selection.folds import Fold, content_folds, folds_by
 from ..solvers import Solver
 from .linear import LinearRanker
+from .names import feature_names
 
 logger = logging.getLogger("linrank")
 
@@ -42,7 +44,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
     solver : str or Solver, default="auto"
         The same.
-    alpha, scale, tol, max_iter, n_jobs, verbose
+    alpha, scale, tol, max_iter, n_jobs, verbose, l1_ratio, monotonic_cst, bounds
         As in LinearRanker. `n_jobs` folds run at once.
     cv : int, splitter, iterable of (train rows, test rows) or None, default=5
         Folds whose held-out scores the sigmoid is fitted to. A number: that many, or fewer where a class has fewer
@@ -89,6 +91,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         cv: Any = 5,
         n_jobs: int | None = None,
         verbose: int = 0,
+        l1_ratio: float = 0.0,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        bounds: Any = None,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -99,6 +104,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.l1_ratio = l1_ratio
+        self.monotonic_cst = monotonic_cst
+        self.bounds = bounds
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -114,6 +122,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         weight = np.ones(X.shape[0]) if sample_weight is None else _check_weight(sample_weight, positive)
         ranker = self._ranker().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
         ranker._advises = False  # on queries, of which there are none
+        ranker._names = feature_names(names).get("feature_names_in_")
         folds = self._folds(X, positive, weight)
         ranker.fit(X, positive, sample_weight=weight)
         centre, rows, scores = self._held_out(X, positive, weight, folds, ranker)
@@ -162,7 +171,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         return [fold for fold, fits in zip(folds, both, strict=True) if fits]
 
     def _ranker(self) -> LinearRanker:
-        names = ("loss", "alpha", "solver", "scale", "tol", "max_iter")
+        names = ("loss", "alpha", "solver", "scale", "tol", "max_iter", "l1_ratio", "monotonic_cst", "bounds")
         return LinearRanker(**{name: getattr(self, name) for name in names})
 
     def _held_out(
@@ -180,7 +189,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         def run(fold: Fold) -> FloatArray:
             train, test = fold
             inside = X[train]
-            one = self._ranker().fit(inside, positive[train], sample_weight=weight[train])
+            one = self._ranker()
+            one._names, one._on_fold = ranker._names, True
+            one.fit(inside, positive[train], sample_weight=weight[train])
             return one.predict(X[test]) - _between(one.predict(inside), positive[train], weight[train])
 
         scores = np.concatenate(map_in_threads(run, folds, self.n_jobs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ConvergenceWarning, ParameterError, warn_caller
+from .._typing import FloatArray
 from ..data.collections import refuse_collection
 from ..data.dataset import unpacked
 from ..losses import AnyLoss
@@ -38,7 +39,8 @@ class LinearRankerCV(LinearPredictor):
     ----------
     alphas : int or array, default=20
         The alphas to try, or how many: from a thousand times what alpha="auto" would be to a thousandth of it, and more
-        where the best is the first or the last of them.
+        where the best is the first or the last of them. With an l1 part, from the alpha at which all weights are 0 to a
+        thousandth of that, and more where the best is the last.
     cv : int, splitter or iterable of (train rows, test rows), default=5
         Folds by query; a splitter gets the queries as groups. With pairs alone (no y) folds are of pairs: an iterable
         holds numbers of pairs, a splitter gets the pairs as X, and `model_selection.PairKFold(by="items")` holds out
@@ -48,7 +50,8 @@ class LinearRankerCV(LinearPredictor):
         callable, to be maximised, that gets (y, scores, query numbers) of the test rows. Pairs alone are judged by
         "pairwise_accuracy" or "log_loss".
     one_standard_error : bool, default=False
-        Take the strongest alpha whose mean score is within one standard error of the best.
+        Take the strongest alpha whose mean score is within one standard error of the best; with an l1 part, the one
+        that leaves the fewest features.
     refit : bool, default=True
         Fit to all data with the alpha chosen. False keeps the ranker of the training rows, for a single split: with
         ``cv=[(train rows, validation rows)]`` this is LETOR's protocol, in which validation rows choose, and no more.
@@ -56,7 +59,7 @@ class LinearRankerCV(LinearPredictor):
         As in LinearRanker; one instance serves all folds, several at once with `n_jobs`.
     solver : str or Solver, default="auto"
         The same.
-    preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing
+    preferences, query_weighting, scale, tol, max_iter, n_jobs, verbose, missing, l1_ratio, monotonic_cst, bounds
         As in LinearRanker. `n_jobs` folds run at once; `verbose` shows their progress as well. Means that replace NaN
         are those of all rows, in every fold.
 
@@ -67,7 +70,8 @@ class LinearRankerCV(LinearPredictor):
     cv_results_ : dict
         Columns that ``pandas.DataFrame`` takes, one row an alpha: "alpha", "mean_score", "standard_error",
         "split0_score", ..., "split0_n_iter", ..., and "default_alpha", what alpha="auto" would have been. By
-        ``cv_results_["scores"]`` and ``["n_iter"]`` the folds' columns come side by side.
+        ``cv_results_["scores"]`` and ``["n_iter"]`` the folds' columns come side by side. With an l1 part or bounds
+        also "n_features", how many weights are not 0 in the fit to all data.
     coef_path_ : (alphas, d)
         The weights at each alpha of `cv_results_`, fitted to all data (with refit=False: to the training rows). They
         are computed when they are first asked for: until then the ranker holds on to the data.
@@ -75,6 +79,7 @@ class LinearRankerCV(LinearPredictor):
         Of the ranker fitted to all data (with refit=False: to the training rows) with that alpha.
     """
 
+    _names: Sequence[str] | None = None  # of features, where X does not tell them
     coef_path_ = Evaluated("coef_path")
 
     def __init__(
@@ -95,6 +100,9 @@ class LinearRankerCV(LinearPredictor):
         n_jobs: int | None = None,
         verbose: int = 0,
         missing: str = "error",
+        l1_ratio: float = 0.0,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        bounds: Any = None,
     ) -> None:
         self.alphas = alphas
         self.cv = cv
@@ -111,6 +119,9 @@ class LinearRankerCV(LinearPredictor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.missing = missing
+        self.l1_ratio = l1_ratio
+        self.monotonic_cst = monotonic_cst
+        self.bounds = bounds
 
     @refuses
     def fit(
@@ -129,13 +140,14 @@ class LinearRankerCV(LinearPredictor):
         refuse_collection(X, "LinearRankerCV", CURE)
         judge = Judge.of(self.metric)
         training = Training.of(self, alpha="auto")
-        search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
         data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
         rows, fill = self._labelled(given.X, y, given.qid, **weights, pairs=given.pairs)
-        data = rows.ranked
+        data, names = rows.ranked, feature_names(named(data_of, given.X))
         data.tell_of_skipped()
+        training = training.over(data.n_features, names.get("feature_names_in_", self._names))
+        search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
         judge.check(data)
         folds = pair_folds(self.cv, rows) if y is None else with_pairs(make_folds(self.cv, data), data)
         data = data if self._refits(len(folds)) else folds[0][0]
@@ -143,10 +155,20 @@ class LinearRankerCV(LinearPredictor):
         if not path.converged:
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warn_caller(text, ConvergenceWarning)
-        trained = replace(training, alpha=search.chosen(path, self.one_standard_error)).fit(data)
-        more = {"fill_": fill, "_aside": given.aside, "cv_results_": path.results}
-        self._adopt(data, {**trained.attributes(), **feature_names(named(data_of, given.X)), **more})
-        Evaluated.later(self, CoefPath(replace(training, verbose=0), data, path.alphas))
+        more = {**names, "fill_": fill, "_aside": given.aside, "cv_results_": path.results}
+        coef: FloatArray | None = None
+        if training.limits.kinks:  # how many features are left at each alpha is part of the answer
+            fits = search.whole(data, path.alphas)
+            coef = np.array([fit.attributes()["coef_"] for fit in fits])
+            more["cv_results_"]["n_features"] = n_features = np.count_nonzero(coef, axis=1)
+            trained = fits[search.place(path, self.one_standard_error, n_features)]
+        else:
+            trained = replace(training, alpha=search.chosen(path, self.one_standard_error)).fit(data)
+        self._adopt(data, {**trained.attributes(), **more})
+        if coef is not None:
+            Evaluated.now(self, coef_path=coef)
+        else:
+            Evaluated.later(self, CoefPath(replace(training, verbose=0), data, path.alphas))
         trained.warn()
         return self
 

@@ -74,6 +74,15 @@ class LinearRanker(LinearPredictor):
         Where to train: on a torch device (``pip install "linrank[torch]"``), or on several, each with a share of the
         queries; `Torch("cuda", scores="float32")` compares scores in float32. None: where X lies, which is this process
         but for a tensor on a device. It plays no part in `predict` and is not saved. docs/gpu.md says when it pays.
+    l1_ratio : float, default=0.0
+        Share of the l1 norm in the penalty, from 0 to 1 as in scikit-learn's elastic net:
+        ``alpha (1 - l1_ratio)/2 |w|^2 + alpha l1_ratio |w|_1`` in scaled units. Above 0, weights of features that are
+        not needed are exactly 0, and alpha="auto" is a twentieth of the alpha at which all are (docs/penalties.md).
+    monotonic_cst : (d,) array or mapping from feature names, default=None
+        The sign of each weight, as in scikit-learn's trees: 1, it is not negative; -1, not positive; 0, either.
+    bounds : (lower, upper), one such pair a feature, or mapping from names to pairs, default=None
+        Bounds of every weight, or of each, in the units of the data; None is no bound. A weight on its bound is exactly
+        that. With an l1 part, signs or bounds, the solver is Newton's method, and the hinge is smoothed.
 
     Attributes
     ----------
@@ -114,6 +123,8 @@ class LinearRanker(LinearPredictor):
     _key: Any = None
     _trains_on_devices = True
     _advises = True  # on alpha, where nobody else chooses it
+    _names: Sequence[str] | None = None  # of features, where X does not tell them
+    _on_fold = False  # whether X is a part of the data, in which more columns may be constant
 
     def __init__(
         self,
@@ -131,6 +142,9 @@ class LinearRanker(LinearPredictor):
         verbose: int = 0,
         missing: str = "error",
         device: str | Torch | Sequence[str | Torch] | None = None,
+        l1_ratio: float = 0.0,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        bounds: Any = None,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -145,6 +159,9 @@ class LinearRanker(LinearPredictor):
         self.verbose = verbose
         self.missing = missing
         self.device = device
+        self.l1_ratio = l1_ratio
+        self.monotonic_cst = monotonic_cst
+        self.bounds = bounds
 
     @classmethod
     def from_weights(cls, weights: Weights, **parameters: Any) -> Self:
@@ -224,9 +241,11 @@ class LinearRanker(LinearPredictor):
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
         data, fill = self._data(given.X, y, given.qid, **weights, pairs=given.pairs)
-        trained = training.fit(data, self._start(start), advise=self._advises)
+        names = feature_names(named(data_of, given.X))
+        training = training.over(data.n_features, names.get("feature_names_in_", self._names))
+        trained = training.fit(data, self._start(start), self._advises, self._on_fold)
         kept = (trained.solution, trained.key) if self.warm_start else (None, None)
-        found = {**trained.attributes(), **feature_names(named(data_of, given.X)), "fill_": fill, "_aside": given.aside}
+        found = {**trained.attributes(), **names, "fill_": fill, "_aside": given.aside}
         self._adopt(data, {**found, "_solution": kept[0], "_key": kept[1]})
         trained.warn()
         return self

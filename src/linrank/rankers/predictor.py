@@ -270,23 +270,6 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         )
         return accuracy
 
-    def _score_collection(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> float:
-        """Pairwise accuracy of a dask collection."""
-        X, qid, _ = column_beside(X, qid)
-        if y is None:
-            raise DataError("score judges a dask collection by labels: give y.")
-        if self.fitted_with_qid_ and qid is None:
-            raise DataError(NO_QID)
-        accuracy: float = pairwise_accuracy(
-            y,
-            self.predict(X),
-            qid,
-            sample_weight=sample_weight,
-            preferences=self.preferences,
-            query_weighting=self.query_weighting,
-        )
-        return accuracy
-
     def inference(
         self,
         X: Any,
@@ -308,6 +291,23 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
 
         weights = {"sample_weight": sample_weight, "query_weight": query_weight, "pairs": pairs}
         return infer(self, X, y, qid, **weights, cluster=cluster, method=method, **options)
+
+    def _score_collection(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> float:
+        """Pairwise accuracy of a dask collection."""
+        X, qid, _ = column_beside(X, qid)
+        if y is None:
+            raise DataError("score judges a dask collection by labels: give y.")
+        if self.fitted_with_qid_ and qid is None:
+            raise DataError(NO_QID)
+        accuracy: float = pairwise_accuracy(
+            y,
+            self.predict(X),
+            qid,
+            sample_weight=sample_weight,
+            preferences=self.preferences,
+            query_weighting=self.query_weighting,
+        )
+        return accuracy
 
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why row `a` scores above (or below) row `b`: the exact contribution w_j (a_j - b_j) of each feature.

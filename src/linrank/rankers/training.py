@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,16 +15,35 @@ from .._progress import Progress
 from .._typing import FloatArray
 from ..data.checks import check_number, check_own
 from ..data.ranking_data import RankingData
-from ..defaults import ALL_IN_ORDER, all_in_order, check_alpha, check_scale, choose_alpha, choose_scale
+from ..defaults import (
+    ALL_IN_ORDER,
+    PARTS,
+    all_in_order,
+    check_alpha,
+    check_scale,
+    choose_alpha,
+    choose_scale,
+    strongest_alpha,
+)
 from ..engines import Engine, Facts, open_engine
 from ..engines.open import check_device
 from ..engines.place import check_tolerance
 from ..losses import Loss, as_loss, known_name
 from ..objective import Objective
-from ..penalties import Ridge
 from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, Status
 from ..solvers._base import checked, plain_history
 from ..solvers.choose import choose
+from ..solvers.iterate import ONLY_RIDGE
+from .limits import Asked, Limits
+
+logger = logging.getLogger("linrank")
+
+
+#: What alpha="auto" means with an l1 part.
+AUTO_L1 = (
+    "alpha='auto' is %.3g, a twentieth of the alpha at which all weights are 0: LinearRankerCV (linrank tune) chooses "
+    "it by held-out queries"
+)
 
 
 class Start(NamedTuple):
@@ -64,13 +84,14 @@ class Trained(NamedTuple):
     alpha: float
     solution: Solution
     key: Any = None
+    limits: Limits = Limits()
     deviation: FloatArray | None = None  # of the columns, where it was measured
 
     def attributes(self) -> dict[str, Any]:
         """As fitted rankers have them."""
         scale = np.ones(self.facts.features) if self.scale is None else self.scale
         return {
-            "coef_": self.solution.w / scale,
+            "coef_": self.limits.coef(self.solution.w, scale),
             "alpha_": self.alpha,
             "scale_": scale,
             "objective_": self.solution.value,
@@ -110,13 +131,16 @@ class Training:
     warm_start: bool = False
     verbose: int = 0
     device: Any = None
+    asked: Asked = field(default_factory=Asked)
+    limits: Limits = field(default_factory=Limits)
+    names: Any = None  # of the features, where they are known
 
     @classmethod
     def of(cls, ranker: Any, **others: Any) -> Training:
         """The parameters of a ranker; `others` are those that it does not have, or not under their own names."""
         names = ("alpha", "solver", "scale", "tol", "max_iter", "n_jobs", "verbose")
         told = {name: getattr(ranker, name) for name in names if name not in others}
-        training = cls(as_loss(ranker.loss), **told, **others)
+        training = cls(as_loss(ranker.loss), **told, asked=Asked.of(ranker), **others)
         training.check()
         return training
 
@@ -141,8 +165,27 @@ class Training:
                 "loss='squared_hinge'."
             )
 
+        if self.asked.kinks:
+            self._check_kinks()
         if not self.loss.smooth and getattr(self.solver, "gradient_tol", None) is not None:
             raise ParameterError(f"gradient_tol needs a smooth loss, {self.loss.name!r} is not: leave it out.")
+
+    def _check_kinks(self) -> None:
+        """An l1 part and bounds are for Newton's method, which smooths the hinge, or for somebody's own solver."""
+        kind = SOLVERS.get(self.solver) if isinstance(self.solver, str) else type(self.solver)
+        if kind is not None and kind is not Newton and issubclass(kind, tuple(SOLVERS.values())):
+            raise ParameterError(ONLY_RIDGE)
+        if not self.loss.smooth and self.loss.smoothed(1.0) is None and kind in (None, Newton):
+            raise ParameterError(
+                f"l1_ratio, monotonic_cst and bounds need a loss that is smooth or can be smoothed, {self.loss.name!r} "
+                "is not: choose another loss."
+            )
+        if getattr(self.solver, "gradient_tol", None) is not None:
+            raise ParameterError("gradient_tol needs a penalty without l1_ratio and bounds: leave it out.")
+
+    def over(self, n_features: int, names: Any = None) -> Training:
+        """With the limits of these features, as far as any were asked for."""
+        return replace(self, limits=self.asked.over(n_features, names), names=names) if self.asked.kinks else self
 
     def _check_device(self) -> None:
         """Refuse devices that are not there, and tolerances that their scores cannot certify."""
@@ -159,19 +202,28 @@ class Training:
         smoothable = self.loss.smoothed(1.0) is not None
         return issubclass(kind, NEED_SMOOTH) or (issubclass(kind, Newton) and not smoothable)
 
-    def fit(self, data: RankingData, start: Start | None = None, advise: bool = False) -> Trained:
-        """Train on data; `advise`: say so where the fit looks under-regularised."""
+    def fit(
+        self, data: RankingData, start: Start | None = None, advise: bool = False, on_fold: bool = False
+    ) -> Trained:
+        """Train on data; `advise`: say so where the fit looks under-regularised; `on_fold`: the data is a part."""
         engine = open_engine(data, self.n_jobs, self.device)
-        return self.fit_with(engine, engine.facts, start, advise)
+        return self.fit_with(engine, engine.facts, start, advise, on_fold)
 
     def fit_with(
-        self, engine: Engine, described: Facts | str, start: Start | None = None, advise: bool = False
+        self,
+        engine: Engine,
+        described: Facts | str,
+        start: Start | None = None,
+        advise: bool = False,
+        on_fold: bool = False,
     ) -> Trained:
         """The same on an engine that is open already; `described` is shown before work begins."""
         with engine, overflow_ignored(), Progress(self.verbose, described, known_name(self.loss)) as progress:
-            scale, alpha = self.from_data(engine)
+            scale, alpha = self.from_data(engine, on_fold)
+            if self.limits.l1_ratio > 0.0 and isinstance(self.alpha, str) and not on_fold:
+                logger.warning(AUTO_L1, alpha)
             deviation = engine.columns().deviation if self.measures else None
-            objective = Objective(engine, self.loss, Ridge(alpha), scale)
+            objective = self.objective(engine, alpha, scale)
             progress.goal = getattr(self.solver, "tol", self.tol) * objective.value_at_zero
             key = self._key(engine) if self.warm_start else None
             begun = None if start is None else start.scaled(engine.facts, scale, key)
@@ -180,19 +232,25 @@ class Training:
                 progress.say(ALL_IN_ORDER)
         if not np.all(np.isfinite(solution.w)) or not np.isfinite(solution.value):
             raise DataError("The objective overflows: scale the features to sizes around 1, or use scale=True.")
-        return Trained(engine.facts, scale, alpha, solution, key, deviation=deviation)
+        return Trained(engine.facts, scale, alpha, solution, key, self.limits, deviation)
+
+    def objective(self, engine: Engine, alpha: float, scale: FloatArray | None) -> Objective:
+        """The objective, in scaled units."""
+        return Objective(engine, self.loss, self.limits.penalty(alpha, scale), scale)
 
     def path(self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None]) -> list[Trained]:
         """Fits for several alphas, each started from the one before; `done` is told of each."""
         engine = open_engine(data, self.n_jobs, self.device)
         with engine, overflow_ignored():
-            scale, _ = replace(self, alpha=1.0).from_data(engine)
-            solver = self._solver(Objective(engine, self.loss, Ridge(1.0), scale))  # chosen by the rows, not by alpha
+            scale, _ = replace(self, alpha=1.0).from_data(engine, on_fold=True)
+            solver = self._solver(self.objective(engine, 1.0, scale))  # chosen by the rows, not by alpha
             found: list[Trained] = []
             for alpha in alphas.tolist():
-                objective = Objective(engine, self.loss, Ridge(alpha), scale)
+                objective = self.objective(engine, alpha, scale)
                 solution = _minimise(solver, objective, found[-1].solution if found else None)
-                found.append(Trained(engine.facts, scale, alpha, solution))
+                if found:  # what a solution leaves may be large, and is of no further use
+                    found[-1] = found[-1]._replace(solution=replace(found[-1].solution, state=None))
+                found.append(Trained(engine.facts, scale, alpha, solution, limits=self.limits))
                 done(solution)
         return found
 
@@ -201,10 +259,17 @@ class Training:
         with open_engine(data, self.n_jobs, self.device) as engine, overflow_ignored():
             return replace(self, alpha="auto").from_data(engine)[1]
 
-    def from_data(self, engine: Engine) -> tuple[FloatArray | None, float]:
-        """What the columns are divided by, and alpha."""
-        columns = engine.columns() if self.measures else None
+    def from_data(self, engine: Engine, on_fold: bool = False) -> tuple[FloatArray | None, float]:
+        """What the columns are divided by, and alpha; a column may be constant on a fold, though it is bounded."""
+        bounded = self.limits.told is not None and not on_fold
+        columns = engine.columns() if self.measures or bounded else None
+        if bounded and columns is not None:
+            self.limits.check_columns(columns.deviation, self.names)
         scale = None if columns is None else choose_scale(self.scale, columns)
+        if self.limits.l1_ratio > 0.0 and isinstance(self.alpha, str):
+            strongest = strongest_alpha(self.objective(engine, 1.0, scale))
+            if strongest > 0.0:
+                return scale, strongest / PARTS
         n_rows = engine.facts.row_weights.effective if isinstance(self.alpha, str) else 1.0
         return scale, choose_alpha(self.alpha, known_name(self.loss), columns, scale, n_rows)
 

@@ -1,11 +1,13 @@
 """Certificates: how far above the minimum a value can be at most.
 
-For any w with a (sub)gradient g of the mean loss R there, R lies above its tangent, so for every minimiser
+For any w with a (sub)gradient g of the mean loss R there, R lies above its tangent, and above 0, as no loss is
+negative; so above theta times the tangent for every theta in [0, 1]:
 
-    min f  >=  R(w) - g.w - P*(-g),        f(w) - min f  <=  P(w) + P*(-g) + g.w :
+    min f         >=  theta (R(w) - g.w) - P*(-theta g),
+    f(w) - min f  <=  (1 - theta) R(w) + P(w) + P*(-theta g) + theta g.w :
 
-one formula for every loss and penalty (`Penalty.gap`); for the ridge it is |grad f(w)|^2 / (2 alpha). No loss is
-negative, so 0 is a bound as well. What rounding and approximate sums may have done is added.
+one formula for every loss and penalty (`Penalty.gap`, which knows the best theta); for the ridge it is
+|grad f(w)|^2 / (2 alpha), by theta = 1. What rounding and approximate sums may have done is added.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ def bounds(point: Point) -> Bounds | None:
     if not point.sound:
         return None
     penalty, error = point.objective.penalty, point.gradient_error
-    gap = penalty.gap(point.w, point.risk_gradient, error)
-    floor = point.error + (penalty.gap(point.w, -penalty.gradient(point.w), error) if error else 0.0)
+    gap = penalty.gap(point.w, point.risk_gradient, error, point.risk)
+    floor = point.error + (penalty.floor(point.w, point.value, error) if error else 0.0)
     return Bounds(point.w, point.value, max(point.value - gap, 0.0) - point.rounding, point.rounding, floor)
 
 

@@ -1,7 +1,8 @@
 """Which method `solver="auto"` takes: the one place that chooses.
 
 Newton's method where the factor of a Hessian is cheap, on all rows or on a sample of them; else the bundle method, at
-once for a loss that is not smooth, and for a smooth one when conjugate gradients take long for a direction.
+once for a loss that is not smooth, and for a smooth one when conjugate gradients take long for a direction. A penalty
+with kinks or bounds is for Newton's method, whatever it costs.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ def choose(objective: Objective, tol: float, max_iter: int) -> Newton | Bundle |
     """The method for an objective."""
     loss, newton, bundle = objective.loss, Newton(tol, max_iter), Bundle(tol, max_iter)
     smooth = loss if loss.smooth else loss.smoothed(TUNING.width)
+    if not objective.penalty.smooth:
+        return newton
     if smooth is None:
         return bundle
     if _cheap(objective if loss.smooth else replace(objective, loss=smooth)):

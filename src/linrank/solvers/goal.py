@@ -54,7 +54,7 @@ class Goal:
         return best if self.gradient_tol is None else best.at(point)
 
     def _as_close_as_can_be(self, best: Certificate, point: Point) -> bool:
-        without_errors = self.objective.penalty.gap(point.w, point.risk_gradient)
+        without_errors = self.objective.penalty.gap(point.w, point.risk_gradient, risk=point.risk)
         small = max(self.tol, math.sqrt(EPS))  # rounding may leave no smaller gradient
         return 4.0 * without_errors <= best.floor and _norm(point.gradient) <= small * self._at_zero
 

@@ -16,6 +16,9 @@ from ..objective import Objective, Point, zeros
 from ._base import Callback, Iteration, Solution, Status
 from .certificate import Certificate
 
+#: Why the bundle method, cg and tron refuse a penalty with kinks or bounds.
+ONLY_RIDGE = "l1_ratio, monotonic_cst and bounds are for Newton's method: use solver='auto' or 'newton'."
+
 
 @dataclass(frozen=True)
 class State:
@@ -98,7 +101,9 @@ def drive(method: Steps[S], state: S, callback: Callback | None = None, begin: f
 
 
 def start_point(objective: Objective, start: FloatArray | Solution | None) -> Point:
-    """The objective at given weights, at an earlier solution, or at zero."""
+    """The objective at given weights, at an earlier solution, or at zero, for methods that take the ridge alone."""
+    if not objective.penalty.smooth:
+        raise ParameterError(ONLY_RIDGE)
     given = start.w if isinstance(start, Solution) else start
     return objective.at(zeros(objective) if given is None else given)
 

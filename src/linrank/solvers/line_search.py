@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..objective import LEAST, Line, Trial
+from ..objective import LEAST, Line, Segment, Trial
 
 #: The search ends where the slope has fallen to this part of its start, or after so many evaluations.
 FLAT = 0.3
@@ -77,3 +77,33 @@ def search_slopes(line: Line, first: float) -> Trial:
         t = 2.0 * t if high == np.inf else low + (high - low) * min(max(part, 0.1), 0.9)
         trial = line.at(t)
     return trial
+
+
+def search_segment(line: Segment) -> Trial:
+    """About where a segment is lowest: its end where it falls as far as there, else by secants on its slopes.
+
+    A convex function falls from its start to wherever its slope is not above 0, so values are compared but to within
+    rounding: at the end of a fit that tells no two of them apart, and slopes still do.
+    """
+    highest = line.start.value + line.start.rounding
+    low, slope_low, high, slope_high = 0.0, line.slope, np.inf, np.inf
+    t, best, moved = 1.0, None, ""
+    for n in range(MAX_ASCENTS):
+        trial = line.at(t)
+        known = bool(np.isfinite(trial.value) and np.isfinite(trial.slope))
+        if known and (best is None or trial.value <= best.value):
+            best = trial
+        flat = abs(trial.slope) <= FLAT * abs(line.slope) and trial.value <= highest
+        if known and (flat or (t == 1.0 and trial.slope < 0.0)):
+            return trial
+        if n >= MAX_TRIALS and low > 0.0:
+            break
+        if known and trial.slope < 0.0:
+            slope_high *= 0.5 if moved == "low" else 1.0
+            low, slope_low, moved = t, trial.slope, "low"
+        else:  # or not a number: too far
+            slope_low *= 0.5 if moved == "high" else 1.0
+            high, slope_high, moved = t, trial.slope if known else np.inf, "high"
+        part = -slope_low / (slope_high - slope_low) if np.isfinite(slope_high) else 0.5
+        t = low + (high - low) * min(max(part, 0.05), 0.95)
+    return best or trial

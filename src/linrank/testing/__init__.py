@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .cases import Problem
 from .chance import random_problem
+from .conic import PenalisedObjective, random_penalty
 from .counting import CountingEngine
 from .engines import check_engine, engine_cases
 from .losses import check_loss
@@ -40,6 +41,7 @@ __all__ = [
     "Optimum",
     "PairHinge",
     "Pairs",
+    "PenalisedObjective",
     "Phi",
     "Problem",
     "RowPoint",
@@ -59,5 +61,6 @@ __all__ = [
     "naive_psi",
     "naive_scores",
     "naive_svmlight",
+    "random_penalty",
     "random_problem",
 ]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..._typing import FloatArray
+from ..._typing import FloatArray, IntArray
 from ...objective import EPS, Objective, Point
 from .conjugate_gradients import Solved, conjugate_gradients
 from .secants import Secant, corrected
@@ -54,6 +54,9 @@ class CurvatureMemory:
     earlier: int = 0  # the same in fits before, which an exact Hessian would have saved
     steps: int = 0  # taken with the factor
     last: tuple[FloatArray, FloatArray] | None = None  # w and the mean loss's gradient at the last point
+    columns: IntArray | None = None  # whose part of the Hessian H is; None: of all
+    damping: float = 0.0  # of steps on faces, in variances of the columns
+    reach: float = 0.0  # how long the last of them would have been
 
     def elsewhere(self) -> CurvatureMemory:
         """For another objective: no step leads from a point of this one to it."""
@@ -68,7 +71,9 @@ class CurvatureMemory:
         return replace(self, last=None, products=0, earlier=0, steps=0)
 
     def factorised(self, c: float) -> CurvatureMemory:
-        """With the factor of H + c; without H where rounding has made it indefinite."""
+        """With the factor of H + c; without H where rounding has made it indefinite, or it is of some columns alone."""
+        if self.columns is not None:
+            return replace(self, H=None, columns=None)
         if self.H is None or self.c == c:
             return self
         factor, failed = dpotrf(self.H + c * np.eye(len(self.H)), lower=1)
@@ -92,10 +97,11 @@ class CurvatureMemory:
 
 
 class Direction(NamedTuple):
-    """A direction, and whether a better one was given up as too dear."""
+    """A direction, whether a better one was given up as too dear, and the point where it ends, if it does."""
 
     d: FloatArray
     given_up: bool = False
+    end: FloatArray | None = None
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from .._base import Callback, Solution, Status
 from ..certificate import Certificate
 from ..goal import Goal, check_gradient_tol
 from ..iterate import State, check_limits, drive, iterate
-from ..line_search import search
+from ..line_search import search, search_segment
 from .directions import CurvatureMemory, Directions
+from .face import FaceDirections
 from .smoothing import Given, Smoothed, view_of
 
 
@@ -58,6 +59,7 @@ class Iterate(State):
     least: float  # value of the smooth objective at its present width
     smoothing: float  # part of the gap that is due to smoothing
     goal: Goal
+    untried: bool = False  # whether the objective falls from the first point, and no step was tried yet
 
     @property
     def target(self) -> float:
@@ -116,24 +118,31 @@ class Newton:
         """At weights given, at an earlier solution, or at that of a sample of the rows."""
         if self.gradient_tol is not None and not objective.loss.smooth:
             raise ParameterError(f"gradient_tol needs a smooth loss, {objective.loss.name!r} is not: leave it out.")
+        if self.gradient_tol is not None and not objective.penalty.smooth:
+            raise ParameterError("gradient_tol needs a penalty without l1_ratio and bounds: leave it out.")
         warm = start.state if isinstance(start, Solution) and isinstance(start.state, WarmStart) else WarmStart()
         w = start.w if isinstance(start, Solution) else start
+        if w is None and not objective.penalty.smooth:  # all weights 0 may be the answer
+            state = _first(objective, zeros(objective), warm, self.tol)
+            if not state.untried:
+                return state
         if w is None:
             w, warm = self._from_sample(objective, warm)
         return _first(objective, w, warm, self.tol, self.gradient_tol)
 
     def step(self, state: Iterate) -> Iterate:
         """A step along the next direction, after smoothing less where that is most of the gap."""
-        return _next(_refined(state), self.directions(state.target))
+        return _next(_refined(state), self.directions(state))
 
-    def directions(self, target: float) -> Directions:
-        """How directions to such a gap are found; by the gradient's rule, a small gap is not enough."""
+    def directions(self, state: Iterate) -> Directions:
+        """How directions to the gap wanted are found; by the gradient's rule, a small gap is not enough."""
         most = np.inf if self.max_products is None else self.max_products
-        return Directions(self.hessian, self.float32, most, target if self.gradient_tol is None else 0.0)
+        kind = Directions if state.point.objective.penalty.smooth else FaceDirections
+        return kind(self.hessian, self.float32, most, state.target if self.gradient_tol is None else 0.0)
 
     def ends(self, state: Iterate) -> Status | None:
         """By the gap, or by the gradient."""
-        return state.goal.ends(state.best, state.point)
+        return None if state.untried else state.goal.ends(state.best, state.point)
 
     def result(self, state: Iterate) -> Certificate:
         """The best point, or that which met the gradient's rule."""
@@ -169,7 +178,7 @@ class OnSample:
 
     def step(self, state: Iterate) -> Iterate:
         """As on all rows, but Hessians are cheap."""
-        return _next(_refined(state), self.method.directions(state.target), sample=True)
+        return _next(_refined(state), self.method.directions(state), sample=True)
 
     def ends(self, state: Iterate) -> Status | None:
         """Where the gap is within what a sample can tell."""
@@ -189,11 +198,12 @@ def _first(
     objective: Objective, w: FloatArray, warm: WarmStart, tol: float, gradient_tol: float | None = None
 ) -> Iterate:
     view = view_of(objective, warm.mu)
-    point = view.objective.at(w)
+    point = view.objective.at(objective.penalty.nearest(w))
     found, smoothing = view.at(point)
     best = Certificate.none(objective).joined(found)
     goal = Goal(objective, tol, gradient_tol)
-    return Iterate(best, True, False, view, point, warm.memory, point.value, smoothing, goal)
+    untried = not objective.penalty.smooth and bool(np.any(point.gradient))
+    return Iterate(best, True, False, view, point, warm.memory, point.value, smoothing, goal, untried)
 
 
 def _refined(state: Iterate) -> Iterate:
@@ -201,7 +211,7 @@ def _refined(state: Iterate) -> Iterate:
     point, target = state.point, state.target
     if not state.smoothing > 0.5 * target:
         return state
-    if state.smoothing <= point.objective.penalty.gap(point.w, point.risk_gradient):
+    if state.smoothing <= point.objective.penalty.gap(point.w, point.risk_gradient, risk=point.risk):
         return state
     view = state.view.narrowed(target, state.smoothing)
     if view.mu >= state.view.mu:
@@ -212,9 +222,12 @@ def _refined(state: Iterate) -> Iterate:
 def _next(state: Iterate, directions: Directions, sample: bool = False) -> Iterate:
     """The point found along the next direction."""
     direction, memory = directions.next(state.point, state.memory, sample)
-    line = state.point.along(direction.d)
-    trial = search(line, 1.0)
-    point = line.point(trial)
+    if direction.end is None:
+        line = state.point.along(direction.d)
+        point = line.point(search(line, 1.0))
+    else:
+        segment = state.point.towards(direction.end)
+        point = segment.point(search_segment(segment))
     found, smoothing = state.view.at(point)
     best = state.best.joined(found)
     gained = best.improves_on(state.best) or best.lower > state.best.lower or point.value < state.least

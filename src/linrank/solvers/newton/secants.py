@@ -1,4 +1,4 @@
-"""A preconditioner corrected by what the last steps have shown: the two loops of limited-memory BFGS."""
+"""A preconditioner, or a Hessian itself, corrected by what the last steps have shown: limited-memory BFGS."""
 
 from __future__ import annotations
 
@@ -37,3 +37,34 @@ def corrected(
     for (s, y), sy, part in zip(pairs, sizes, reversed(parts), strict=True):
         z = z + (part - float(y @ z) / sy) * s
     return z
+
+
+#: A step that turns the gradient by less than this says nothing of the curvature.
+FLAT = 1e-10
+#: How far the matrix as a whole is scaled at most.
+FARTHEST = 100.0
+
+
+def corrected_matrix(H: FloatArray, secants: tuple[Secant, ...], c: float) -> FloatArray:
+    """H corrected so that each (H + c) s is y + c s, the last ones exactly; c itself is left to the penalty.
+
+    The compact form of BFGS: one product of d x 2n matrices for n steps (Byrd, Nocedal and Schnabel, theorem 2.3).
+    """
+    told = [(s, y + c * s) for s, y in secants]
+    told = [(s, y) for s, y in told if float(s @ y) > FLAT * float(np.linalg.norm(s) * np.linalg.norm(y))]
+    if not told:
+        return H
+    s, y = told[-1][0], told[-1][1] - c * told[-1][0]
+    along = float(s @ H @ s)
+    whole = min(max(float(s @ y) / along, 1.0 / FARTHEST), FARTHEST) if along > 0.0 else 1.0
+    S, Y = (np.array(vectors).T for vectors in zip(*told, strict=True))
+    BS, SY = whole * (H @ S) + c * S, S.T @ Y
+    L = np.tril(SY, -1)
+    middle = np.block([[S.T @ BS, L], [L.T, -np.diag(np.diag(SY))]])
+    sides = np.hstack([BS, Y])
+    try:
+        correction = sides @ np.linalg.solve(middle, sides.T)
+    except np.linalg.LinAlgError:  # steps that repeat each other
+        return whole * H
+    B: FloatArray = whole * H - 0.5 * (correction + correction.T)
+    return B if np.all(np.isfinite(B)) else whole * H

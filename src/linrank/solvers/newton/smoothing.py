@@ -3,10 +3,11 @@
 The Huberised hinge of width mu has pair weights a = clip((1 - z)/mu, 0, 1). They are feasible for the hinge's own
 dual, so
 
-    mean(a) - P*(-X^T g)   <=   minimum of the hinge objective,     g the Huberised hinge's gradient,
+    theta mean(a) - P*(-theta X^T g)   <=   minimum of the hinge objective,     g the Huberised hinge's gradient,
 
-and a = -phi', whose mean comes with the smooth loss, as does the mean hinge: bounds without listing pairs, and without
-another evaluation. Their distance is |grad f_mu|^2 / (2 alpha) + mu mean(a (1 - a)).
+for every theta in [0, 1], and a = -phi', whose mean comes with the smooth loss, as does the mean hinge: bounds without
+listing pairs, and without another evaluation. For the ridge, and theta = 1, their distance is
+|grad f_mu|^2 / (2 alpha) + mu mean(a (1 - a)).
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ class Smoothed:
         assert sums.hinge is not None
         value = sums.hinge.hinge / sums.weight + penalty.value(point.w)
         mean_slope = (sums.hinge.slope - sums.hinge.slope_error) / sums.weight
-        lower = mean_slope - penalty.conjugate(-point.risk_gradient)
-        smoothing = value - lower - penalty.gap(point.w, point.risk_gradient)
+        lower = penalty.bound(point.risk_gradient, mean_slope)
+        smoothing = value - lower - penalty.gap(point.w, point.risk_gradient, risk=point.risk)
         return View(Bounds(point.w, value, max(lower, 0.0) - point.rounding, point.rounding, point.error), smoothing)
 
     def narrowed(self, target: float, smoothing: float) -> Smoothed:
