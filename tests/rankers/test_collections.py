@@ -94,6 +94,11 @@ def test_who_cannot_says_what_to_do(ranker, cure):
         ranker.fit(BLOCKS, LABELS)
 
 
+def test_inference_says_what_to_do():
+    with pytest.raises(DataError, match="a ranker fitted to that part"):
+        RANKER.inference(BLOCKS, LABELS, IDS)
+
+
 def test_without_a_client():
     pytest.importorskip("distributed")
     with pytest.raises(DataError, match="make a client"):

@@ -13,6 +13,7 @@ from .._errors import ParameterError, overflow_ignored
 from .._progress import Progress
 from .._typing import FloatArray, IntArray
 from ..data.checks import check_choice, check_number
+from ..data.collections import refuse_collection
 from ..data.dataset import unpacked
 from ..data.frames import check_frame
 from ..data.given import gather
@@ -73,6 +74,7 @@ def infer(
         not known of them is not in the intervals. docs/inference.md says when not to believe them.
     """
     check_choice("method", method, METHODS)
+    refuse_collection(X, "inference", "give a part of it, X.partitions[:9].compute(), to a ranker fitted to that part")
     fitted = Fitted.of(ranker)
     if method == "sandwich" and not fitted.loss.smooth:
         raise ParameterError(

@@ -20,6 +20,7 @@ from ...losses import Loss, Sums
 from ...losses._base import add_sums
 from .._facts import Columns, Facts
 from ..local import LocalEngine
+from ..outer import Outer
 from ..sum import join_drawn, mean_cost
 from .cluster import Cluster
 from .evaluation import DaskEvaluation
@@ -261,20 +262,25 @@ class DaskEngine:
         return sum(parts[1:], parts[0])
 
     def ask_matrix(self, recipe: Recipe, method: str, *arguments: Any) -> FloatArray:
-        """A symmetric d x d matrix, of which half travels: a Hessian, or outer products."""
-        holders = self._holders()
+        """A symmetric d x d matrix, of which half travels: a Hessian."""
         request = self._request("matrix", recipe, method, *arguments)
-        asked = [ask_shards(self.cluster, self.shards, request, holders)] if self.shards else []
-        for span, facts in zip(self.spans, self.parts[len(self.shards) :], strict=True):
-            asked.append(span.outer(self.cluster, self._request("gradient", recipe), holders, recipe, facts.queries))
-        answers = self._answers(asked)
-        halves = found_all(answers.pop(0)) if self.shards else []
+        halves = found_all(self._answers([ask_shards(self.cluster, self.shards, request, self._holders())])[0])
         total = np.zeros((self.facts.features, self.facts.features))
-        if halves:
-            upper = np.triu_indices(len(total))
-            total[upper] = sum(halves[1:], halves[0])
-            total.T[upper] = total[upper]
-        return sum(found_all(answers), total)
+        upper = np.triu_indices(len(total))
+        total[upper] = sum(halves[1:], halves[0])
+        total.T[upper] = total[upper]
+        return total
+
+    def ask_outer(self, recipe: Recipe, units: str, *given: FloatArray | None) -> Outer:
+        """Sums over units; `given` are scale, shift and along."""
+        holders = self._holders()
+        request = self._request("of_evaluation", recipe, "outer", units, *given)
+        asked = [ask_shards(self.cluster, self.shards, request, holders)] if self.shards else []
+        counting = self._request("units", recipe, units)
+        asked += [span.outer(self.cluster, counting, holders, recipe, units, *given) for span in self.spans]
+        answers = self._answers(asked)
+        of_shards = found_all(answers.pop(0)) if self.shards else []
+        return Outer.of_parts([*of_shards, *found_all(answers)])
 
     def draw(self, n_rows: int, first: int = 0, of: int | None = None) -> RankingData | None:
         """The rows that the shards draw, one after the other: those that one engine would draw from all of them.

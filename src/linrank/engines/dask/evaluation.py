@@ -9,6 +9,7 @@ import numpy as np
 from ..._errors import LinrankError
 from ..._typing import FloatArray
 from ...losses import Sums
+from ..outer import Outer
 from .recipes import Handle, Product
 
 if TYPE_CHECKING:
@@ -55,9 +56,15 @@ class DaskEvaluation:
         )
         return found
 
-    def outer(self, units: str = "queries") -> FloatArray:
-        """Sum over queries of (X^T g_q)(X^T g_q)^T."""
-        found: FloatArray = self.engine.about(
-            self.scores.step, lambda recipe: self.engine.ask_matrix(recipe, "outer", units)
+    def outer(
+        self,
+        units: str = "queries",
+        scale: FloatArray | None = None,
+        shift: FloatArray | None = None,
+        along: FloatArray | None = None,
+    ) -> Outer:
+        """Sum over units of psi psi^T; a cluster on two shards is refused, and rows of a ranking that spans workers."""
+        found: Outer = self.engine.about(
+            self.scores.step, lambda recipe: self.engine.ask_outer(recipe, units, scale, shift, along)
         )
         return found

@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..._typing import FloatArray
+from ..._errors import ParameterError
+from ..._typing import FloatArray, IntArray
+from ...data.checks import check_choice
 from ...data.ranking_data import RankingData
 from ...kernels.hinge import scatter_add
 from ..evaluation import LocalEvaluation, LocalScores
 from ..local import LocalEngine
+from ..outer import UNITS, unit_weights
 from .recipes import Product, Recipe
 from .shard import Failure, LostError, Missing, Request, Shard, guarded
 
@@ -81,6 +85,19 @@ class Counter(Shard):
         found = self._counted(recipe)
         V = self.product(Product(0, np.empty(0))).values
         return Told(self.local._unit, self._to_rows(found.curvature_products(V)))
+
+    def _answer_units(self, number: int, recipe: Recipe, units: str) -> Told:
+        """The gradient, and the weight of each unit's pairs; units share none."""
+        check_choice("units", units, UNITS)
+        if units == "clusters" and self.data.cluster is None:
+            raise ParameterError("units='clusters' needs a cluster for each row: give them to RankingData.clustered.")
+        if units == "rows" or (units == "clusters" and not self.data.clusters_are_whole):
+            raise ParameterError(
+                f"units={units!r} cut a ranking that spans workers, which takes all its rows in one place: use "
+                "units='queries'."
+            )
+        c = unit_weights(self.data, units == "clusters")[1]
+        return Told((self.local._unit, c), self._gradient(recipe))
 
     def _counted(self, recipe: Recipe) -> LocalEvaluation:
         found = self.evaluation(recipe)
@@ -168,27 +185,26 @@ def part_back(part: Rows, engine: str, g: Any, scale: FloatArray | None) -> byte
     return pickle.dumps(guarded(engine, work))
 
 
-def part_outer(part: Rows, engine: str, g: Any, query: Any, n_queries: int) -> bytes:
-    """A part's task: X^T g of each query, (queries, d)."""
+def part_outer(part: Rows, engine: str, g: Any, unit: Any) -> bytes:
+    """A part's task: X^T g of each unit, (units, d)."""
 
     def work() -> Any:
-        return None if g is None else group_products(part.data.X, g, query, n_queries)
+        return None if g is None or isinstance(unit, Failure) else unit_products(part.data.X, g, unit)
 
     return pickle.dumps(guarded(engine, work))
 
 
-def group_products(X: Any, g: FloatArray, query: Any, n_queries: int) -> FloatArray:
-    """The sum of g_i x_i over the rows of each query."""
-    import scipy.sparse as sp
-
-    pick = sp.csr_array((g, (query, np.arange(g.size))), shape=(n_queries, g.size))
+def unit_products(X: Any, g: FloatArray, unit: IntArray) -> FloatArray:
+    """The sum of g_i x_i over the rows of each unit."""
+    pick = sp.csr_array((g, (unit, np.arange(g.size))), shape=(int(unit.max(initial=0)) + 1, g.size))
     found = pick @ (X if sp.issparse(X) else np.asarray(X, dtype=np.float64))
     return np.asarray(found.toarray() if sp.issparse(found) else found)
 
 
-def queries_of(counter: Counter, first: int, last: int) -> Any:
-    """For a part: the queries of its rows."""
-    return counter.data.query[first:last]
+def units_of(counter: Counter, units: str, first: int, last: int) -> Any:
+    """For a part: the units of its rows."""
+    cluster = counter.data.cluster
+    return (counter.data.query if units == "queries" or cluster is None else cluster)[first:last]
 
 
 def take_rows(part: Rows, rows: Any) -> Any:

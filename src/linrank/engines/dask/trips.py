@@ -12,10 +12,11 @@ import numpy as np
 from ..._typing import FloatArray
 from ...data.parts import within_limit
 from ...data.ranking_data import RankingData
+from ..outer import Ask, Outer, known_clusters
 from .cluster import Cluster
 from .recipes import Product, Recipe, products
 from .shard import Missing, Request, serve
-from .span import count, part_back, part_outer, part_scores, queries_of, rows_of, take_rows, told
+from .span import count, part_back, part_outer, part_scores, rows_of, take_rows, told, units_of
 
 #: The workers that hold each of some futures, by key.
 Holders = dict[str, tuple[str, ...]]
@@ -129,23 +130,40 @@ class Span:
         at_counter = holders.get(self.counter.key, ())
         return cluster.submit(count, self.counter, name, request.packed(), scores, on=at_counter)
 
-    def outer(self, cluster: Cluster, request: Request, holders: Holders, recipe: Recipe, n_queries: int) -> Asked:
-        """The sum over queries of (X^T g_q)(X^T g_q)^T, and the unit of g."""
+    def outer(
+        self,
+        cluster: Cluster,
+        request: Request,
+        holders: Holders,
+        recipe: Recipe,
+        units: str,
+        scale: FloatArray | None,
+        shift: FloatArray | None,
+        along: FloatArray | None,
+    ) -> Asked:
+        """Sums over units that share no pair: the parts' X^T g of each, (units, d), come here; mostly there is one."""
         counted = self._count(cluster, request, holders, list(products(recipe)))
         at_counter = holders.get(self.counter.key, ())
         futures = [cluster.submit(told, counted, on=at_counter)]
         for part, (first, last) in zip(self.parts, self.bounds, strict=True):
             g = cluster.submit(rows_of, counted, first, last, on=at_counter)
-            query = cluster.submit(queries_of, self.counter, first, last, on=at_counter)
+            unit = cluster.submit(units_of, self.counter, units, first, last, on=at_counter)
             where = holders.get(part.key, ())
-            futures.append(cluster.submit(part_outer, part, cluster.name, g, query, n_queries, on=where))
+            futures.append(cluster.submit(part_outer, part, cluster.name, g, unit, on=where))
 
         def then(answers: list[Any]) -> Any:
-            unit, *parts = answers
-            if isinstance(unit, Missing):
-                return unit
-            A = unit * sum(parts[1:], parts[0])
-            return A.T @ A
+            answer, *parts = answers
+            if isinstance(answer, Missing):
+                return answer
+            factor, c = answer
+            A = np.zeros((c.size, parts[0].shape[1]))
+            for part in parts:
+                A[: len(part)] += factor * part
+            ones, zeros = np.ones(A.shape[1]), np.zeros(A.shape[1])
+            ask = Ask(units, ones if scale is None else scale, zeros if shift is None else shift, along)
+            psi = ask.projected(A / ask.scale + np.multiply.outer(c, ask.shift))
+            largest = float(np.einsum("ij,ij->i", psi, psi).max(initial=0.0))
+            return Outer(int(np.count_nonzero(c > 0)), psi.T @ psi, largest, known_clusters(ask, c))
 
         return Asked(futures, then)
 
