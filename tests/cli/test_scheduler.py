@@ -110,6 +110,7 @@ def test_what_cannot_be_had_on_a_cluster_is_refused(folder, tmp_path):
     for more, text in (
         (["--solver", "sgd"], "is for the exact solvers"),
         (["--pairs", data], "is for data in memory"),
+        (["--method", "treersvm", "--lambda", "0.1"], "is not for the papers' systems"),
     ):
         told = [*COMMAND, "train", data, "--scheduler", "-o", str(tmp_path / "m"), *more]
         run = subprocess.run(told, capture_output=True, text=True, timeout=60)
