@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from linrank import AUCClassifier, LinearRanker, LinearRankerCV, SGDRanker, labels, load, save
+from linrank.data.dataset import Dataset
 from linrank.inference import infer
 from linrank.penalties import Ridge
 from linrank.published import OSTRankSVM
@@ -246,3 +247,8 @@ def test_the_papers_systems_have_standard_errors_too(rows):
     X, y, qid = rows
     found = OSTRankSVM(C=1e-3).fit(X, y, qid).inference(X, y, qid)
     assert np.all(found.standard_errors > 0)
+
+
+def test_a_dataset_brings_its_labels_and_queries(rows, ranker):
+    found = ranker.inference(Dataset(*rows))
+    np.testing.assert_array_equal(found.standard_errors, ranker.inference(*rows).standard_errors)

@@ -14,6 +14,7 @@ from .._progress import Progress
 from .._typing import FloatArray, IntArray
 from ..data.checks import check_choice, check_number
 from ..data.collections import refuse_collection
+from ..data.dataset import unpacked
 from ..data.frames import check_frame
 from ..data.given import gather
 from ..data.ranking_data import RankingData
@@ -80,6 +81,7 @@ def infer(
             f"The loss {fitted.loss.name!r} has no second derivative, which the sandwich needs: use method='bootstrap'."
         )
     check_number("n_resamples", n_resamples, above=1)
+    X, y, qid, sample_weight = unpacked(X, y, qid, sample_weight)
     rows = gather(X, qid, group=group, pairs=pairs, ids=ids)
     weights = {"sample_weight": sample_weight, "query_weight": query_weight}
     data = fitted.data(check_frame(rows.X), y, rows.qid, cluster, **weights, pairs=rows.pairs)
