@@ -44,6 +44,13 @@ def test_a_bar_tells_share_amount_rate_and_time_left():
     assert "25 of 100 fits  0.5 fits/s  about 3 min left" in fits.text(120)
 
 
+def test_in_a_narrow_terminal_bar_and_time_left_stay():
+    bar = aged(Bar("training", 10.0), 10)
+    bar.done, bar.note, bar.brief = 5.0, "iteration 5, objective 0.04726, gap 1.8e-02", "iteration 5, gap 1.8e-02"
+    assert bar.text(79) == "training  ######------  50 %  iteration 5, gap 1.8e-02  10 s  about 10 s left"
+    assert "objective" in bar.text(120)
+
+
 def test_work_of_unknown_size_tells_what_is_done_and_how_fast():
     bar = aged(Bar("writing model.json", unit="bytes"), 2)
     bar.done = 3e6

@@ -32,11 +32,17 @@ class Bar:
     """
 
     def __init__(
-        self, what: str, total: float | None = None, unit: str = "", *, after: float = AFTER, retires: bool = False
+        self,
+        what: str,
+        total: float | None = None,
+        unit: str = "",
+        *,
+        after: float | None = None,
+        retires: bool = False,
     ) -> None:
         self.what, self.total, self.unit = printable(what), total, unit
-        self.after, self.retires = after, retires
-        self.done, self.note = 0.0, ""
+        self.after, self.retires = AFTER if after is None else after, retires
+        self.done, self.note, self.brief = 0.0, "", ""  # what else to tell, and what of it where room is short
         self.seconds_left: float | None = None  # where somebody knows better than by proportion
         self._begin = time.perf_counter()
 
@@ -48,6 +54,11 @@ class Bar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         screen.pop(self)
+
+    def anew(self) -> Bar:
+        """The same from now on: it may have been made long before the work begins."""
+        self._begin = time.perf_counter()
+        return self
 
     def advance(self, units: float = 1.0) -> None:
         """So many units more are done."""
@@ -65,14 +76,15 @@ class Bar:
 
     def text(self, width: int, mark: str = "#") -> str:
         """One line of at most `width` cells: the bar becomes shorter, then what matters least is left out."""
-        rate, left = self._rate(), remaining(self._left())
-        what, amount, note = _shortened(self.what, max(20, width // 3)), self._amount(), self.note
+        what, amount = _shortened(self.what, max(20, width // 3)), self._amount()
+        rate, left, brief = self._rate(), remaining(self._left()), self.brief or self.note or amount
         for cells, facts in (
-            (WIDEST, (amount, note, rate, left)),
-            (12, (amount, note, rate, left)),
-            (12, (amount, note, left)),
-            (8, (note or amount, left)),
-            (0, (note or amount,)),
+            (WIDEST, (amount, self.note, rate, left)),
+            (12, (amount, self.note, rate, left)),
+            (12, (brief, rate, left)),
+            (12, (brief, left)),
+            (8, (brief, left)),
+            (0, (left or brief,)),
             (0, ()),
         ):
             line = "  ".join([what, *self._drawn(cells, mark), *(fact for fact in facts if fact)])
@@ -90,12 +102,8 @@ class Bar:
     def _amount(self) -> str:
         if not self.unit:
             return ""
-        done = self._units(self.done)
-        return (
-            f"{done} {self._word()}".strip()
-            if self.total is None
-            else f"{done} of {self._units(self.total)} " + (self._word())
-        )
+        of = "" if self.total is None else f" of {self._units(self.total)}"
+        return f"{self._units(self.done)}{of} {self._word()}".rstrip()
 
     def _word(self) -> str:
         return "" if self.unit == "bytes" else self.unit

@@ -90,6 +90,7 @@ class Progress:
         bar, first = self._bar, self._history[0]
         gap = "" if math.isnan(iteration.gap) else f", gap {iteration.gap:.1e}"
         what = "step" if self.n_steps is not None else "iteration"
+        bar.brief = f"{what} {iteration.iteration:,}{gap}"
         bar.note = f"{what} {iteration.iteration:,}, objective {iteration.objective:.4g}{gap}"
         bar.seconds_left = seconds_left(self._history, self.goal, self.n_steps)
         if self.n_steps is not None:
@@ -171,11 +172,15 @@ class PathProgress:
 
 
 class ByteProgress:
-    """How much of a source has been read; shown where verbose > 0. A source whose size nobody knows has no total."""
+    """How much of a source has been read: a bar, also where nobody else shows any if verbose > 0.
+
+    A source whose size nobody knows has no total.
+    """
 
     def __init__(self, verbose: int = 0, name: str = "") -> None:
         self.verbose = int(verbose)
-        self._bar = Bar(f"reading {os.path.basename(name)}", unit="bytes")
+        self._bar = Bar(f"reading {os.path.basename(name)}".rstrip(), unit="bytes")
+        self._open = ExitStack()
 
     def begin(self, total: int | None) -> None:
         """So many bytes are to be read; None: nobody knows."""
@@ -192,14 +197,14 @@ class ByteProgress:
 
     def __enter__(self) -> ByteProgress:
         if self.verbose > 0:
-            self._bar.__enter__()
+            self._open.enter_context(screen.shown())
+        self._open.enter_context(self._bar.anew())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.verbose > 0:
-            self._bar.__exit__(kind, error, trace)
+        self._open.close()
 
 
 class ResamplesProgress(PathProgress):

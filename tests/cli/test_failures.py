@@ -61,7 +61,7 @@ def test_malformed_data(run, files, tmp_path):
     assert "--label" in one_sentence(run("train", "nolabel.csv", "-o", "m", code=1))
     (tmp_path / "nolabel4.csv").write_text("f1,f2,f3,f4\n1,2,3,4\n")
     assert "--label" in one_sentence(run("evaluate", files.model, "nolabel4.csv", code=1))
-    assert "metric='x'" in one_sentence(run("evaluate", files.model, files.test, "-m", "x", code=1))
+    assert "--metric x" in one_sentence(run("evaluate", files.model, files.test, "-m", "x", code=1))
 
 
 def test_failures_leave_files_as_they_were(run, files, tmp_path, monkeypatch):

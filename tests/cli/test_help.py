@@ -37,6 +37,10 @@ def test_tune_does_not_list_what_it_cannot_do(run):
         assert option not in text
 
 
+def test_the_overview_is_not_cut(run):
+    assert "..." not in run("--help").stdout.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_word_is_cut_at_80_columns(run, name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")

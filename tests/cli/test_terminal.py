@@ -65,7 +65,10 @@ def test_train_shows_what_it_does_and_leaves_a_clean_screen(large, tmp_path, col
     words = ["train", large, "-o", str(tmp_path / "m.json"), "--loss", "hinge", "--valid", large]
     painted, stayed = drive(*words, columns=columns)
     assert painted[0] == "linrank train: starting"
-    assert any(text.startswith("training") and "iteration" in text and "objective" in text for text in painted)
+    assert any(
+        text.startswith("training") and "iteration" in text and "gap" in text and "%" in text for text in painted
+    )
+    assert any(text.startswith("reading a_f") and "%" in text and " kB" in text for text in painted)
     assert all(len(text) < columns for text in painted)
     report = [text for text in stayed if text.startswith("  ")]
     assert all(len(text) <= columns for text in report)

@@ -27,7 +27,7 @@ from ..io._scan import FileSource
 from ..io._streams import name_of
 from ..io.formats import FORMATS, format_of
 from ..io.model import is_model as looks_like_a_model
-from ._options import Reading, Sources, Verbosity
+from ._options import Reading, Sources
 from ._terminal import echo, standard_output
 
 CHUNK_BYTES = 1 << 24  # of features in memory at a time
@@ -143,7 +143,6 @@ def read_options(
         zero_based=reading.zero_based,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
-        verbose=_level(),
     )
 
 
@@ -163,20 +162,10 @@ def source_of(
     missing: str,
     names: list[str] | None = None,
     n_features: int | None = None,
-    *,
-    shown: bool = True,
 ) -> FileSource:
-    """The files that an argument stands for, not read yet; reading them shows its progress, unless not `shown`."""
+    """The files that an argument stands for, not read yet."""
     options = read_options(path, reading, missing, names, n_features)
-    options = options if shown else replace(options, verbose=0)
     return FileSource(locate(names_of(path), reading.format), options, reading.cache)
-
-
-def _level() -> int:
-    """Whether reading shows its progress: on a terminal, unless --quiet was given, or with --verbose."""
-    context = click.get_current_context(silent=True)
-    given = {} if context is None else context.params
-    return Verbosity(bool(given.get("quiet")), bool(given.get("verbose"))).level()
 
 
 def is_table(path: str, reading: Reading) -> bool:
@@ -217,13 +206,12 @@ def read_chunks(
     like: Loaded | None,
     *,
     by_query: bool = True,
-    shown: bool = True,
     chunk_bytes: int = CHUNK_BYTES,
 ) -> Iterator[Dataset]:
     """Data in chunks that end where a query does, in bounded memory; a table on standard input is one chunk.
 
     The features are those of the model `like`, if there is one. A warning of missing queries is given only if the
-    command ranks or judges `by_query`. Progress is `shown` unless the command writes to the same terminal meanwhile.
+    command ranks or judges `by_query`.
     """
     if not by_query:
         _warned().add(path)
@@ -232,13 +220,13 @@ def read_chunks(
         return
     missing = "error" if like.fill is None else "keep"
     if _is_plain_text(path, reading):
-        yield from stream(path, reading, like.n_features, missing, shown=shown)
+        yield from stream(path, reading, like.n_features, missing)
         return
     features = like.names, like.n_features
     if path == "-":
         chunks = iter([_read(path, reading, missing, *features)])
     else:
-        chunks = source_of(path, reading, missing, *features, shown=shown).chunks(chunk_bytes)
+        chunks = source_of(path, reading, missing, *features).chunks(chunk_bytes)
     for chunk in chunks:
         data = replace(chunk, X=wide_enough(chunk.X, like.n_features))
         if data.n_features != like.n_features:
@@ -274,12 +262,10 @@ def _freely(path: str, reading: Reading, like: Loaded | None) -> Iterator[Datase
     yield from stream(path, reading, n_features, "keep" if like is None else "error")
 
 
-def stream(
-    path: str, reading: Reading, n_features: int | None, missing: str = "error", *, shown: bool = False
-) -> Iterator[Dataset]:
-    """Data in chunks that all have the same features; where these are to be counted, that shows its progress."""
+def stream(path: str, reading: Reading, n_features: int | None, missing: str = "error") -> Iterator[Dataset]:
+    """Data in chunks that all have the same features."""
     if not is_one_file(path) or (path != "-" and is_table(path, reading)):
-        source = source_of(path, reading, missing, n_features=n_features, shown=shown)
+        source = source_of(path, reading, missing, n_features=n_features)
         return _with_warning(path, reading, _warned(), Scan(source).equal_chunks())
     if is_table(path, reading):
         raise ParameterError("A table on standard input cannot be streamed: write it to a file first.")
@@ -296,7 +282,6 @@ def stream(
         missing=missing,
         on_error="skip" if reading.skip_bad_lines else "raise",
         n_jobs=reading.jobs,
-        verbose=2 * _level() if shown else _level(),
     )
     return _with_warning(path, reading, _warned(), chunks)  # _warned() now: a thread that reads has no click context
 

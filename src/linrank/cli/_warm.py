@@ -55,6 +55,9 @@ def tasks() -> Iterator[Task]:
     for loss in LOSSES:
         yield Task(f"fit of {loss}: weighted", _fit(short, loss=loss, weighted=True))
         yield Task(f"fit of {loss}: pairs", _fit(short, loss=loss, pairs=True))
+    for how in ("dense", "sparse"):
+        for name, penalty in (("l1", {"l1_ratio": 0.5}), ("bounds", {"monotonic_cst": [1] * 12})):
+            yield Task(f"fit with {name}: {how}", _fit(_rows("short", how), max_iter=20, **penalty))
     yield from _stochastic()
     yield from _judging(rows)
 

@@ -24,6 +24,7 @@ SAME = (
 PHRASES = {
     "on_error='skip'": "--skip-bad-lines",
     "zero_based=True": "--zero-based",
+    "resume=False (--restart)": "--restart",
     "scale=True": "--scale",
     "scale=False": "--no-scale",
     "or set warm_start=False": "or leave out --start",

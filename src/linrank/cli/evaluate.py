@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._judge import Scored
 
 
-@command()
+@command(short_help="Judge a model, scores or a TREC run by labels.")
 @click.argument("model")
 @data_argument()
 @judging_options

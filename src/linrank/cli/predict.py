@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +47,8 @@ def predict(model: str, data: str, output: str | None, rank: bool, tag: str, rea
     if rank and (not tag or one_word(tag) != tag):
         raise click.UsageError(f"--tag {tag!r} is a word of a line: it must be printable, without blanks.")
     loaded = Loaded.of(model)
-    shown = output not in (None, "-") or not sys.stdout.isatty()  # scores on a terminal are progress enough
     room = max(CHUNK_BYTES, available() // 8) if rank else CHUNK_BYTES  # of a table not by query, all that fits
-    chunks = read_chunks(data, reading, loaded, by_query=rank, shown=shown, chunk_bytes=room)
+    chunks = read_chunks(data, reading, loaded, by_query=rank, chunk_bytes=room)
     with writing(output) as out:
         for text in run_lines(loaded, chunks, data, tag) if rank else score_lines(loaded, chunks):
             out.write(text.encode())
