@@ -55,7 +55,7 @@ def fit(given: Any, client: Any, loss: Any = None) -> Any:
 def in_a_trip(given: Any, client: Any, k: int) -> tuple[Any, int, str]:
     with tempfile.TemporaryDirectory() as folder:
         killed = _kill_when_met(folder)
-        found = fit(given, client, Met(folder=folder, after=3 * k % 40))
+        found = fit(given, client, Met(folder=folder, after=5 * k % 16))
         return found, killed(), "its task was running"
 
 
