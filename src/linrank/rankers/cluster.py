@@ -58,9 +58,14 @@ def fit_on_cluster(ranker: LinearRanker, client: Any, X: Any, beside: Beside, st
     with Opening(ranker.verbose) as opening:
         open_ = _bring if is_collection(X) or isinstance(X, Scan) else _send
         opened = open_(config, ranker, X, beside, device, opening)
-    trained = _train(training, opened.engine, start, ranker._advises)
+    names = feature_names(opened.named)
+    try:
+        limited = training.over(opened.engine.facts.features, names.get("feature_names_in_", ranker._names))
+        trained = _train(limited, opened.engine, start, ranker._advises)
+    finally:
+        opened.engine.close()
     kept = (trained.solution, trained.key) if ranker.warm_start else (None, None)
-    found = {**trained.attributes(), **feature_names(opened.named), "fill_": opened.fill, "_aside": opened.aside}
+    found = {**trained.attributes(), **names, "fill_": opened.fill, "_aside": opened.aside}
     found |= {"_solution": kept[0], "_key": kept[1]}
     ranker._become(found, opened.with_qid, trained.facts.queries_without_pairs, None)
     trained.warn()
@@ -85,10 +90,7 @@ def _train(training: Training, engine: Any, start: Start | None, advise: bool) -
     from ..engines.dask.bring import words
 
     text = f"{describe(engine.facts)}; {words(engine, len(engine.cluster.workers()))}"
-    try:
-        return training.fit_with(engine, text, start, advise)
-    finally:
-        engine.close()
+    return training.fit_with(engine, text, start, advise)
 
 
 def _bring(config: Dask, ranker: LinearRanker, X: Any, beside: Beside, device: Any, opening: Opening) -> _Opened:

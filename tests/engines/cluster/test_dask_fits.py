@@ -39,6 +39,8 @@ def assert_same(found, local):
         {"loss": "logistic_erfc", "solver": "cg"},
         {"preferences": [(0, 2), (1, 3, 0.5)], "solver": "tron"},
         {"query_weighting": "queries", "preferences": "chain", "scale": False},
+        {"l1_ratio": 0.5, "alpha": 0.02},
+        {"bounds": (0, None), "alpha": 0.02},
     ],
     ids=str,
 )
