@@ -166,6 +166,11 @@ def test_queries_by_sizes_are_numbered_on_from_file_to_file(tmp_path):
     scan = linrank.scan(tmp_path)
     assert scan.qid.tolist() == [1, 2, 2, 3, 4, 4]
     assert scan.sample_weight.tolist() == [1, 2, 3, 1, 2, 3]
+    alone = linrank.scan(tmp_path / "2.txt")
+    parts = scan.parts(2)
+    for _ in range(2):  # read, and from the cache
+        assert [part.load().qid.tolist() for part in parts] == [[1, 2, 2], [3, 4, 4]]
+        assert [part.qid.tolist() for part in (*parts, alone)] == [[1, 2, 2], [3, 4, 4], [1, 2, 2]]
     (tmp_path / "2.txt.query").write_text("1\n1\n")
     with pytest.raises(DataError, match=r"2\.txt\.query tells of 2 rows, but 3 were read"):
         _ = linrank.scan(tmp_path).X

@@ -87,6 +87,8 @@ class Key:
         told["dtype"] = np.dtype(options.dtype).name
         pieces = [[os.path.realpath(piece.path), *map(list, piece.partition)] for piece in located.pieces]
         asked = {"files": pieces, "format": located.format, "options": told}
+        if located.first_query:
+            asked["first_query"] = located.first_query
         beside = [side_path(path, ends) for path in located.paths for ends in (SIZES, WEIGHTS)]
         files = [*located.paths, *(str(path) for path in beside if path is not None)]
         return cls(json.loads(json.dumps(asked)), {os.path.realpath(path): stamp(path) for path in files})
