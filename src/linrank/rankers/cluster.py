@@ -58,9 +58,10 @@ def fit_on_cluster(ranker: LinearRanker, client: Any, X: Any, beside: Beside, st
     with Opening(ranker.verbose) as opening:
         open_ = _bring if is_collection(X) or isinstance(X, Scan) else _send
         opened = open_(config, ranker, X, beside, device, opening)
-    trained = _train(training, opened.engine, start, ranker._advises)
+    names = feature_names(opened.named)
+    trained = _train(training, names.get("feature_names_in_", ranker._names), opened.engine, start, ranker._advises)
     kept = (trained.solution, trained.key) if ranker.warm_start else (None, None)
-    found = {**trained.attributes(), **feature_names(opened.named), "fill_": opened.fill, "_aside": opened.aside}
+    found = {**trained.attributes(), **names, "fill_": opened.fill, "_aside": opened.aside}
     found |= {"_solution": kept[0], "_key": kept[1]}
     ranker._become(found, opened.with_qid, trained.facts.queries_without_pairs, None)
     trained.warn()
@@ -81,12 +82,12 @@ def _send(config: Dask, ranker: LinearRanker, X: Any, beside: Beside, device: An
     return _Opened(engine, fill, named(X, given.X), data.qid_from is not None, given.aside)
 
 
-def _train(training: Training, engine: Any, start: Start | None, advise: bool) -> Trained:
+def _train(training: Training, names: Any, engine: Any, start: Start | None, advise: bool) -> Trained:
     from ..engines.dask.bring import words
 
     text = f"{describe(engine.facts)}; {words(engine, len(engine.cluster.workers()))}"
     try:
-        return training.fit_with(engine, text, start, advise)
+        return training.over(engine.facts.features, names).fit_with(engine, text, start, advise)
     finally:
         engine.close()
 
