@@ -87,6 +87,18 @@ class Asked:
         """Whether anything was asked for."""
         return self.l1_ratio > 0.0 or self.monotonic_cst is not None or self.bounds is not None
 
+    def by_place(self, n_features: int, names: Sequence[str]) -> dict[str, Any]:
+        """Signs and bounds given by name, with one entry a feature instead: for those whose names will not be kept."""
+        found: dict[str, Any] = {}
+        if isinstance(self.monotonic_cst, Mapping):
+            signs, _ = _signs(self.monotonic_cst, n_features, list(names))
+            found["monotonic_cst"] = signs.astype(int).tolist()
+        if isinstance(self.bounds, Mapping):
+            lower, upper, _ = _bounds(self.bounds, n_features, list(names))
+            ends = ([None if np.isinf(end) else end for end in one.tolist()] for one in (lower, upper))
+            found["bounds"] = list(zip(*ends, strict=True))
+        return found
+
     def over(self, n_features: int, names: Any = None) -> Limits:
         """The limits of so many features; `names` are theirs, where they are known."""
         known = None if names is None else [str(name) for name in names]
