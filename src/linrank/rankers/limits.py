@@ -94,9 +94,7 @@ class Asked:
             signs, _ = _signs(self.monotonic_cst, n_features, list(names))
             found["monotonic_cst"] = signs.astype(int).tolist()
         if isinstance(self.bounds, Mapping):
-            lower, upper, _ = _bounds(self.bounds, n_features, list(names))
-            ends = ([None if np.isinf(end) else end for end in one.tolist()] for one in (lower, upper))
-            found["bounds"] = list(zip(*ends, strict=True))
+            found["bounds"] = as_pairs(*_bounds(self.bounds, n_features, list(names))[:2])
         return found
 
     def over(self, n_features: int, names: Any = None) -> Limits:
@@ -118,6 +116,12 @@ class Asked:
         if np.all(lower == -np.inf) and np.all(upper == np.inf):
             return Limits(float(self.l1_ratio))
         return Limits(float(self.l1_ratio), lower, upper, signed | bounded)
+
+
+def as_pairs(lower: FloatArray, upper: FloatArray) -> list[tuple[float | None, float | None]]:
+    """Bounds as the parameter takes them, a pair a feature."""
+    low, high = ([None if np.isinf(end) else end for end in ends.tolist()] for ends in (lower, upper))
+    return list(zip(low, high, strict=True))
 
 
 def _signs(given: Any, n_features: int, names: list[str] | None) -> tuple[FloatArray, NDArray[np.bool_]]:
