@@ -36,9 +36,10 @@ class Met(SquaredHinge):
 
     folder: str = ""
     after: int = 0
+    client: int = 0  # the process that fits, whose sample is evaluated there: it is not met
 
     def at(self, scores: Any, rankings: Any, work: Any) -> Any:
-        if self.folder:
+        if self.folder and os.getpid() != self.client:
             count = os.path.join(self.folder, f"count-{os.getpid()}")
             with open(count, "ab") as file:
                 file.write(b".")
@@ -55,7 +56,7 @@ def fit(given: Any, client: Any, loss: Any = None) -> Any:
 def in_a_trip(given: Any, client: Any, k: int) -> tuple[Any, int, str]:
     with tempfile.TemporaryDirectory() as folder:
         killed = _kill_when_met(folder)
-        found = fit(given, client, Met(folder=folder, after=3 * k % 40))
+        found = fit(given, client, Met(folder=folder, after=5 * k % 16, client=os.getpid()))
         return found, killed(), "its task was running"
 
 

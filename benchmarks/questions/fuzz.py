@@ -52,7 +52,7 @@ from linrank.io import (
     write_parquet,
 )
 from linrank.io import write_svmlight as write_lines
-from linrank.io._csv import EMPTY
+from linrank.io._cells import EMPTY
 from linrank.io._document import dumps, loads
 from linrank.losses import Hinge
 from linrank.stochastic.checkpoint import MAGIC

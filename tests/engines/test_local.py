@@ -193,3 +193,11 @@ def test_more_features_than_a_block_holds_with_few_rows(kind):
     ranker = LinearRanker(scale=True, tol=0.1).fit(X, [0.0, 1.0, 2.0, 3.0])
     assert ranker.status_ == "converged"
     assert ranker.score(X, [0.0, 1.0, 2.0, 3.0]) == 1.0
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_are_there_before_they_are_needed(n_jobs):
+    """Python waits for ever for a thread that dies for want of memory while it begins."""
+    X, y, qid = problem()
+    with LocalEngine(RankingData(X, y, qid), n_jobs) as engine:
+        assert len(engine._pool._threads) == n_jobs

@@ -233,7 +233,7 @@ def _show_path(out: Any, ranker: Any, metric: str) -> None:
 
     found = ranker.cv_results_
     left = found.get("n_features")
-    mean, error, known = found["mean_score"], found["standard_error"], found["scores"].shape[1] > 1
+    mean, error, known = found["mean_score"], np.nan_to_num(found["standard_error"]), found["scores"].shape[1] > 1
     low, high = np.nanmin(mean - error), np.nanmax(mean + error)
     rows = []
     for k, alpha in enumerate(found["alpha"]):

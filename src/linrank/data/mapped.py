@@ -54,8 +54,7 @@ def is_mapped(X: Any) -> bool:
 class Ahead:
     """Asks the system to read pieces of a mapped array before they are used; of any other array it asks nothing.
 
-    Pages would come one fault at a time otherwise: asked for ahead, they come in half the time of ``cat``
-    (``benchmarks/run.py disk``).
+    Pages would come one fault at a time otherwise; ``benchmarks/run.py disk`` compares a pass with ``cat``.
     """
 
     def __init__(self, array: NDArray[Any]) -> None:

@@ -68,7 +68,7 @@ class LocalEngine:
         try:
             one_blas_thread.enter(self)
             if self.n_threads > 1 or not self._quick:
-                self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank")
+                self._pool = _started(ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank"), self.n_threads)
         except BaseException:  # an interrupt: nobody will leave
             one_blas_thread.leave(self)
             raise
@@ -290,3 +290,11 @@ def _sum(parts: list[FloatArray]) -> FloatArray:
     for part in parts[1:]:
         total += part
     return total
+
+
+def _started(pool: ThreadPoolExecutor, n_threads: int) -> ThreadPoolExecutor:
+    """The pool with all of its threads: one that is begun where memory has run out may never answer."""
+    all_there = threading.Barrier(n_threads)
+    for future in [pool.submit(all_there.wait) for _ in range(n_threads)]:
+        future.result()
+    return pool

@@ -59,7 +59,11 @@ def fit_on_cluster(ranker: LinearRanker, client: Any, X: Any, beside: Beside, st
         open_ = _bring if is_collection(X) or isinstance(X, Scan) else _send
         opened = open_(config, ranker, X, beside, device, opening)
     names = feature_names(opened.named)
-    trained = _train(training, names.get("feature_names_in_", ranker._names), opened.engine, start, ranker._advises)
+    try:
+        limited = training.over(opened.engine.facts.features, names.get("feature_names_in_", ranker._names))
+        trained = _train(limited, opened.engine, start, ranker._advises)
+    finally:
+        opened.engine.close()
     kept = (trained.solution, trained.key) if ranker.warm_start else (None, None)
     found = {**trained.attributes(), **names, "fill_": opened.fill, "_aside": opened.aside}
     found |= {"_solution": kept[0], "_key": kept[1]}
@@ -82,14 +86,11 @@ def _send(config: Dask, ranker: LinearRanker, X: Any, beside: Beside, device: An
     return _Opened(engine, fill, named(X, given.X), data.qid_from is not None, given.aside)
 
 
-def _train(training: Training, names: Any, engine: Any, start: Start | None, advise: bool) -> Trained:
+def _train(training: Training, engine: Any, start: Start | None, advise: bool) -> Trained:
     from ..engines.dask.bring import words
 
     text = f"{describe(engine.facts)}; {words(engine, len(engine.cluster.workers()))}"
-    try:
-        return training.over(engine.facts.features, names).fit_with(engine, text, start, advise)
-    finally:
-        engine.close()
+    return training.fit_with(engine, text, start, advise)
 
 
 def _bring(config: Dask, ranker: LinearRanker, X: Any, beside: Beside, device: Any, opening: Opening) -> _Opened:

@@ -150,6 +150,10 @@ class LinearRankerCV(LinearPredictor):
         search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
         judge.check(data)
         folds = pair_folds(self.cv, rows) if y is None else with_pairs(make_folds(self.cv, data), data)
+        if self.one_standard_error and len(folds) == 1:
+            raise ParameterError(
+                "one_standard_error is that of several folds, and cv has one: give more, or leave it out."
+            )
         data = data if self._refits(len(folds)) else folds[0][0]
         path = search.over(data, folds)
         if not path.converged:
