@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 
-from linrank import LinearRanker, save
+from linrank import LinearRanker, load, save
 
 
 @pytest.mark.filterwarnings("ignore:Only 9 queries")
@@ -34,6 +35,23 @@ def test_columns_of_a_table_have_names(run, tmp_path):
     )
     assert "[red]age" in answer.stdout
     assert "valid feature names" not in answer.stderr
+
+
+@pytest.mark.filterwarnings("ignore:Only 1 quer", "ignore:Only 20 rows")
+def test_pairs_by_id(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"item{k},{rng.random():.4f},{rng.random():.4f}" for k in range(40)]
+    (tmp_path / "items.csv").write_text("\n".join(["item,a,b", *rows]) + "\n")
+    judged = [f"item{i},item{j}" for i, j in rng.integers(0, 40, (90, 2)) if i != j]
+    (tmp_path / "judged.csv").write_text("\n".join(["winner,loser", *judged]) + "\n")
+    told = ("--id", "item", "--pairs", "judged.csv")
+    run("train", "items.csv", *told, "--loss", "logistic", "-o", "model.json")
+    found = json.loads(run("inspect", "model.json", "--data", "items.csv", *told, "--intervals", "--json").stdout)
+    model = load("model.json")
+    pairs = [[int(name[4:]) for name in line.split(",")] for line in judged]
+    X = [[float(cell) for cell in row.split(",")[1:]] for row in rows]
+    exact = model.inference(DataFrame(X, columns=["a", "b"]), pairs=pairs).standard_errors
+    np.testing.assert_allclose([row["standard_error"] for row in found["weights"]], exact, rtol=1e-9)
 
 
 def test_what_is_refused(run, files, tmp_path):

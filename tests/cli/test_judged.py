@@ -112,6 +112,20 @@ def test_weights_by_name_are_for_tables(run, files):
     assert "clicks" in exported
 
 
+@pytest.mark.parametrize("text", ["", "\n# no row\n"])
+def test_a_file_without_rows_is_told_so(run, files, text):
+    Path("none.txt").write_text(text)
+    Path("pairs.txt").write_text("1 2\n")
+    for words in (
+        ["train", "none.txt", "-o", "m.json"],
+        ["tune", "none.txt"],
+        ["evaluate", files.model, "none.txt"],
+        ["evaluate", files.model, "none.txt", "--pairs", "pairs.txt"],
+        ["compare", files.model, files.model, "none.txt"],
+    ):
+        assert "none.txt holds no row" in run(*words, code=1).stderr
+
+
 def test_several_cuts_in_one_word(run, files):
     listed = told(run, "evaluate", files.model, files.test, "-m", "ndcg@1,3,5,map")["metrics"]
     words = [word for name in ("ndcg@1", "ndcg@3", "ndcg@5", "map") for word in ("-m", name)]

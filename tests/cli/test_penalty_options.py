@@ -1,6 +1,7 @@
 """--l1-ratio, --monotonic and --bounds of `train` and `tune`, and what `inspect` says of them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +52,30 @@ def test_features_without_names_go_by_their_number(run, files):
     run("train", files.train, "-o", "m.json", "--monotonic", "2=-1")
     assert linrank.load("m.json").coef_[1] <= 0.0
     assert "which is no feature of X" in run("train", files.train, "-o", "n.json", "--monotonic", "9=-1", code=1).stderr
+
+
+@pytest.mark.filterwarnings("ignore:Only 9 queries")
+@pytest.mark.parametrize("command", [["train"], ["tune", "--alphas", "2", "--cv", "2"]], ids=lambda words: words[0])
+def test_a_model_of_features_without_names_is_shown_judged_and_fitted_again(run, files, command):
+    run(*command, files.train, "-o", "m.json", "--monotonic", "2=-1", "--bounds", "1=:0.1,3=-1:1")
+    shown = " ".join(run("inspect", "m.json").stdout.split())
+    assert "feature 1 at most 0.1; feature 2 at most 0; feature 3 from -1 to 1" in shown
+    model = linrank.load("m.json")
+    assert model.monotonic_cst == [0, -1, 0, 0]
+    assert model.bounds == [[None, 0.1], [None, None], [-1.0, 1.0], [None, None]]
+    assert "feature 4" in run("inspect", "m.json", "--data", files.train, "--intervals").stdout
+    coef = model.coef_
+    np.testing.assert_allclose(model.fit(*files.data["train"]).coef_, coef, rtol=1e-6)
+
+
+def test_features_without_names_that_begin_at_zero(run, files):
+    text = "".join(f"{k % 3} qid:{k // 6} 0:{(k * 7) % 5} 1:{(k * 3) % 4}\n" for k in range(60))
+    (zero := Path("zero.txt")).write_text(text)
+    run("train", zero, "--zero-based", "-o", "m.json", "--monotonic", "0=-1", "--alpha", "1")
+    assert linrank.load("m.json").monotonic_cst == [-1, 0]
+    assert (
+        "which is no feature" in run("train", zero, "--zero-based", "-o", "m.json", "--bounds", "2=0:", code=1).stderr
+    )
 
 
 def test_auto_is_said_aloud(run, shop):

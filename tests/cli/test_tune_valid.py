@@ -26,6 +26,19 @@ def test_alpha_is_chosen_by_the_validation_file_and_the_model_is_of_the_training
     assert "not known" in run(*words[:-1]).stdout
 
 
+def test_an_l1_part_signs_and_bounds_are_minded(run, files):
+    told = ["--l1-ratio", "0.9", "--monotonic", "2=-1", "--bounds", "1=:0.1", "--alphas", "5"]
+    words = ["tune", files.train, "--valid", files.vali, *told, "-o", "m.json"]
+    path = json.loads(run(*words, "--json").stdout)["path"]
+    assert path["n_features"][0] == 0
+    assert path["n_features"][-1] > 0
+    model = load("m.json")
+    asked = {"l1_ratio": 0.9, "monotonic_cst": [0, -1, 0, 0], "bounds": [(None, 0.1), *[(None, None)] * 3]}
+    expected = LinearRanker(alpha=model.alpha_, tol=1e-6, **asked).fit(*files.data["train"])
+    assert abs(model.objective_ - expected.objective_) <= model.gap_ + expected.gap_
+    assert "features" in run(*words).stdout.splitlines()[0]
+
+
 def test_ways_to_choose_are_not_mixed(run, files):
     words = ["tune", files.train, "--valid", files.vali]
     assert "two ways" in run(*words, "--cv", "3", code=2).stderr

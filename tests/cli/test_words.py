@@ -12,6 +12,7 @@ ROWS = {
     "nan.txt": "1 qid:1 1:nan\n0 qid:1 1:2\n",
     "letters.txt": "1 qid:1 1:x\n0 qid:1 1:2\n",
     "zero.txt": "1 qid:1 0:1\n0 qid:1 1:2\n",
+    "flat.txt": "1 qid:1 1:1 2:1\n0 qid:1 1:2 2:1\n",
     "equal.txt": "1 qid:1 1:1\n1 qid:1 1:2\n",
     "holes.csv": "qid,grade,a\n1,0,1\n1,1,\n",
     "texts.csv": "qid,grade,a,b\n1,0,x,2\n1,1,y,3\n",
@@ -30,6 +31,12 @@ SAID = {
     ("zero.txt", "--zero-based", "--jobs", "0"): "--jobs 0 is not a number of threads",
     ("zero.txt", "--zero-based", "--loss", "hinge", "--solver", "cg"): "--solver cg needs a smooth loss",
     ("zero.txt", "--zero-based", "--n-features", "1"): "(--n-features)",
+    ("zero.txt", "--zero-based", "--monotonic", "9=1"): "--monotonic names '9', which is no feature",
+    ("zero.txt", "--zero-based", "--bounds", "9=0:1"): "--bounds names '9', which is no feature",
+    ("zero.txt", "--zero-based", "--bounds", "0=1:0"): "both agree with --monotonic",
+    ("flat.txt", "--bounds", "2=0:1"): "Feature '2' is constant",
+    ("flat.txt", "--monotonic", "2=1"): "or its entry in --monotonic and --bounds",
+    ("zero.txt", "--zero-based", "--bounds", "0:1", "--solver", "cg"): "--solver auto or newton",
 }
 
 

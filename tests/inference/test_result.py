@@ -7,7 +7,7 @@ import pandas
 import pytest
 from scipy import stats
 
-from linrank import AUCClassifier, LinearRanker, LinearRankerCV, SGDRanker, labels, load, save
+from linrank import AUCClassifier, DataError, LinearRanker, LinearRankerCV, SGDRanker, labels, load, save
 from linrank.data.dataset import Dataset
 from linrank.inference import infer
 from linrank.penalties import Ridge
@@ -212,6 +212,30 @@ def test_one_unit_and_clusters_that_make_no_sense(rows, ranker):
         ranker.inference(X, y, qid, cluster=[1, 2])
     with pytest.raises(ValueError, match="method='jackknife' is not known"):
         ranker.inference(X, y, qid, method="jackknife")
+
+
+@pytest.mark.filterwarnings("ignore:Only")
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "logistic_erfc"])
+def test_units_that_say_the_same_have_no_standard_errors(rows, loss):
+    """Their psi are 0 but for rounding, which gave z of 5e9 for one pair."""
+    X = rows[0][:2]
+    ranker = LinearRanker(loss).fit(X, [0, 1])
+    with pytest.raises(DataError, match="All 2 independent units say the same"):
+        ranker.inference(X, [0, 1])
+    ranker = LinearRanker(loss).fit(np.r_[X, X, X], [0, 1] * 3, np.repeat(range(3), 2))
+    with pytest.raises(DataError, match="All 3 independent units say the same"):
+        ranker.inference(np.r_[X, X, X], [0, 1] * 3, np.repeat(range(3), 2))
+    wide = np.random.default_rng(0).standard_normal((2, 1001))
+    with pytest.raises(DataError, match="say the same"):
+        LinearRanker(loss).fit(wide, [0, 1]).inference(wide, [0, 1], features=[0, 1])
+
+
+def test_a_comparison_without_an_interval_still_tells_the_probability(rows):
+    ranker = LinearRanker("logistic", alpha=0.01, bounds=(0, 0.1)).fit(*rows)
+    X = rows[0]
+    found = ranker.inference(*rows).compare(X[0], X[1])
+    assert np.isnan(found.probability_low)
+    assert found.probability == pytest.approx(ranker.predict_pair(X[:1], X[1:2])[0], abs=1e-3)
 
 
 def test_threads_do_not_change_a_bit(rows, found):

@@ -162,6 +162,15 @@ def test_one_split_without_refit_is_letors_protocol(problem):
     np.testing.assert_array_equal(ranker.coef_, best.coef_)
     assert (ranker.n_rows_, ranker.alpha_) == (train.size, best.alpha_)
     assert ranker.coef_path_.shape == (3, 4)
+    assert np.all(np.isnan(ranker.cv_results_["standard_error"]))  # one split tells nothing of it
+    with pytest.raises(ParameterError, match="one_standard_error is that of several folds, and cv has one"):
+        LinearRankerCV(cv=[(train, valid)], one_standard_error=True).fit(X, y, qid)
+    folds = [(train, valid), (np.flatnonzero(qid >= 3), np.flatnonzero(qid < 3))]
+    one = LinearRankerCV(
+        cv=folds, one_standard_error=True, metric=lambda y, s, q: np.nan if y.size < valid.size else 1.0
+    )
+    with pytest.raises(ParameterError, match="several folds, and only one has a score"):
+        one.fit(X, y, qid)
     with pytest.raises(ParameterError, match=r"there are 5 splits: give cv=\[\(train rows, validation rows\)\]"):
         LinearRankerCV(refit=False).fit(X, y, qid)
     with pytest.raises(ParameterError, match="refit='no' must be True or False"):

@@ -74,6 +74,34 @@ def test_a_pipeline_of_affine_steps_is_exported_and_saved_as_one_model(problem, 
     np.testing.assert_allclose(found, found[0], atol=1e-9)  # a constant: no comparison sees it
 
 
+@pytest.mark.parametrize("name", ["standard", "robust", "columns", "several"])
+@pytest.mark.parametrize("kind", [LinearRanker, AUCClassifier])
+def test_signs_and_bounds_are_saved_in_the_units_that_come_in(problem, name, kind, tmp_path):
+    X, y = problem
+    y = y if kind is LinearRanker else y > y.mean()
+    d = make_pipeline(*STEPS[name]).fit_transform(X, y).shape[1]
+    ranker = kind(alpha=0.01, monotonic_cst=[1] + [0] * (d - 1), bounds=[(-0.05, 0.05)] * d)
+    pipeline = make_pipeline(*STEPS[name], ranker).fit(X, y)
+    save(pipeline, tmp_path / "m.json")
+    found = load(tmp_path / "m.json")
+    lower, upper = (np.array([end[k] for end in found.bounds], dtype=float) for k in range(2))
+    coef, before = np.ravel(found.coef_), np.ravel(pipeline[-1].coef_)
+    assert not np.any(coef < lower)  # NaN: no bound, of columns left out
+    assert not np.any(coef > upper)
+    reached = np.count_nonzero((before == -0.05) | (before == 0.05) | ((before == 0.0) & (np.arange(d) == 0)))
+    assert np.count_nonzero((coef == lower) | (coef == upper)) == reached > 0
+    assert np.count_nonzero(np.isfinite(lower)) == d
+    assert found.monotonic_cst is None
+
+
+def test_a_saved_pipeline_with_bounds_can_be_asked_for_standard_errors(problem, tmp_path):
+    X, y = problem
+    pipeline = make_pipeline(StandardScaler(), LinearRanker(alpha=0.01, bounds=(-0.05, 0.05))).fit(X, y)
+    save(pipeline, tmp_path / "m.json")
+    found = load(tmp_path / "m.json").inference(X, y).standard_errors * pipeline[0].scale_
+    np.testing.assert_allclose(found, pipeline[-1].inference(pipeline[0].transform(X), y).standard_errors, rtol=1e-6)
+
+
 def test_missing_values_are_replaced_in_the_units_that_come_in(problem, tmp_path):
     X, y = problem
     X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)

@@ -33,7 +33,8 @@ class Intervals:
         from ..inference import infer
         from . import _report
         from ._files import Loaded, read_data
-        from ._parameters import read_pairs, read_query_weights
+        from ._pairs import pairs_of
+        from ._parameters import read_query_weights
         from ._terminal import echo
 
         assert self.data is not None
@@ -42,7 +43,7 @@ class Intervals:
         data = read_data(self.data, reading, labelled=self.pairs is None, **features)
         more: dict[str, Any] = {"sample_weight": data.sample_weight, "method": self.method}
         if self.pairs is not None:
-            more["pairs"] = read_pairs(self.pairs, data.X.shape[0])
+            more["pairs"] = pairs_of(self.pairs, data, self.data, reading)
         if self.query_weights is not None:
             more["query_weight"] = read_query_weights(self.query_weights, data)
         if self.feature:

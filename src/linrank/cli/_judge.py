@@ -195,6 +195,7 @@ def score_all(models: Sequence[Contestant], chunks: Iterable[Dataset], path: str
         if keep_docid:
             docid += chunk.document_ids(rows + 1)
         rows += chunk.n_rows
+    check_any(rows, path)
     for model in models:
         model.check_all_used(rows, path)
     y = np.concatenate([part[0] for part in parts])
@@ -202,6 +203,12 @@ def score_all(models: Sequence[Contestant], chunks: Iterable[Dataset], path: str
     queries = [part[2] for part in parts if part[2] is not None]
     ids = list(numbers)
     return Scored(y, scores, np.concatenate(queries) if queries else None, ids, docid if keep_docid else None)
+
+
+def check_any(rows: int, path: str) -> None:
+    """Refuse a file without rows."""
+    if rows == 0:
+        raise DataError(f"{path} holds no row to judge by: check that it is whole.")
 
 
 def _number(qid: NDArray[Any], numbers: dict[str, int]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from ..io._numbers import number
 from ..io._streams import text_lines
 from ..metrics._names import OVER_PREFERENCES
 from ._files import Loaded, is_table, read_chunks
-from ._judge import Judged, Scored, checked
+from ._judge import Judged, Scored, check_any, checked
 from ._options import Judging, Reading
 from ._parameters import read_pairs
 
@@ -80,6 +80,7 @@ def judge_pairs(loaded: Loaded, path: str, pairs: str, reading: Reading, judging
     for chunk in read_chunks(path, reading, loaded, by_query=False):
         scores.append(loaded.score(chunk.X))
         texts += [] if chunk.comments is None else [text.strip() for text in chunk.comments]
+    check_any(len(scores), path)
     s = np.concatenate(scores)
     rows = pairs_by_id(pairs, texts) if table and texts else read_pairs(pairs, s.size)
     values: dict[str, Any] = {metric.name: float(metric(None, s, None, pairs=rows)) for metric in metrics}

@@ -17,6 +17,7 @@ from .._typing import FloatArray
 from ..io import Dataset
 from ..io._numbers import number
 from ..io._streams import text_lines
+from ..rankers.limits import Asked
 from ._options import Exact, Reading
 
 logger = logging.getLogger("linrank")
@@ -47,10 +48,15 @@ def exact_parameters(exact: Exact) -> dict[str, Any]:
     return parameters
 
 
-def names_of(data: Dataset, reading: Reading) -> list[str]:
-    """The features' names, or their numbers as the file has them."""
-    first = 0 if reading.zero_based else 1
-    return data.feature_names or [str(j + first) for j in range(data.X.shape[1])]
+def for_features(ranker: Any, data: Dataset, reading: Reading) -> Any:
+    """The ranker, told the features' names, or their numbers as the file has them.
+
+    A model file keeps no numbers, so signs and bounds by number become one entry a feature.
+    """
+    first, d = 0 if reading.zero_based else 1, data.X.shape[1]
+    ranker._names = data.feature_names or [str(j + first) for j in range(d)]
+    by_place = {} if data.feature_names else Asked.of(ranker).by_place(d, ranker._names)
+    return ranker.set_params(**by_place) if by_place else ranker
 
 
 def parse_preferences(text: str) -> str | list[tuple[float, float, float]]:

@@ -16,7 +16,7 @@ from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
 from ._files import Loaded, read_data, stream, writing
 from ._options import Exact, Reading, Where
-from ._parameters import Counted, exact_parameters, given, names_of, read_query_weights, refuse
+from ._parameters import Counted, exact_parameters, for_features, given, read_query_weights, refuse
 from ._plan import read_from_disk
 
 ONLY_EXACT = ("tol", "max_iter", "l1_ratio", "monotonic_cst", "bounds")
@@ -106,9 +106,7 @@ class Trainer:
             more |= {"checkpoint": self.checkpoint, "resume": not source.restart}
         if source.start is not None:
             more["start"] = Loaded.of(source.start).ranker()
-        ranker = self.ranker()
-        ranker._names = names_of(data, self.reading)
-        return ranker.fit(data.X, data.y, data.qid, **more)
+        return for_features(self.ranker(), data, self.reading).fit(data.X, data.y, data.qid, **more)
 
     def train_on(self, device: str) -> None:
         """Train on a device, or on several whose names are separated by commas."""

@@ -17,15 +17,11 @@ from ..rankers.training import Training
 def fit_by_validation(ranker: LinearRankerCV, train: Dataset, valid: Dataset) -> LinearRankerCV:
     """The ranker fitted to the training rows, with the alpha that is best on the validation rows. Neither is copied."""
     judge, training = Judge.of(ranker.metric), Training.of(ranker, alpha="auto")
-    search = Search(replace(training, n_jobs=None, verbose=0), judge, ranker.alphas, ranker.n_jobs, ranker.verbose)
     data, fill = ranker._data(train.X, train.y, train.qid, sample_weight=train.sample_weight)
+    training = training.over(data.n_features, ranker._names)
+    search = Search(replace(training, n_jobs=None, verbose=0), judge, ranker.alphas, ranker.n_jobs, ranker.verbose)
     compared: dict[str, Any] = {"preferences": ranker.preferences, "query_weighting": ranker.query_weighting}
     X = valid.X if fill is None else fill_missing(valid.X, fill)
     test = RankingData(X, valid.y, valid.qid, sample_weight=valid.sample_weight, **compared)
     judge.check(data)
-    path = search.over(data, [(data, test)])
-    trained = replace(training, alpha=search.chosen(path, False)).fit(data)
-    more = {**feature_names(train.X), "fill_": fill, "cv_results_": path.results}
-    ranker._adopt(data, {**trained.attributes(), **more})
-    trained.warn()
-    return ranker
+    return ranker._choose(training, search, data, [(data, test)], {**feature_names(train.X), "fill_": fill})

@@ -11,6 +11,7 @@ FLAGS = {
     "n_jobs": "--jobs", "n_steps": "--steps", "random_state": "--seed", "lambda_": "--lambda", "qid": "--query",
     "n_resamples": "--resamples", "open_queries": "--open-queries", "docid": "--id", "sample_weight": "--weight",
     "query_weight": "--query-weights", "features": "--feature",
+    "monotonic_cst": "--monotonic",
 }  # fmt: skip
 #: Those that go by their own names.
 SAME = (
@@ -34,13 +35,17 @@ PHRASES = {
         "must differ in their label, at levels that --preferences joins. Check --label, --query and --weight"
     ),
     "weight=, features= and": "weight= and",
+    "monotonic_cst and bounds": "--monotonic and --bounds",
+    "bounds names": "--bounds names",
+    "solver='auto' or 'newton'": "--solver auto or newton",
+    "but X has no names: give a frame, or an array": "but on a cluster features go by names, and the files have none",
     ", or None.": ".",
     "n_samples=": "rows: ",
     "alpha=auto": "--alpha auto",
 }
 _VALUE = r"(?:'[^']*'|\[[^\]]*\]|[-+\w.]*)"
 _GIVEN = re.compile(rf"(?<![\w'-])({'|'.join([*FLAGS, *SAME])})=({_VALUE})")
-_BARE = re.compile(rf"(?<![\w'/.-])({'|'.join(name for name in (*FLAGS, *SAME) if '_' in name)})(?![\w'/=.]|\.\w)")
+_BARE = re.compile(rf"(?<![\w'/.-])({'|'.join(name for name in (*FLAGS, *SAME) if '_' in name)})(?![\w'/=]|\.\w)")
 
 #: Options of the command that runs; None: of none.
 _options: set[str] | None = None

@@ -100,7 +100,7 @@ def tune(
       linrank tune train.txt --solver sgd --rule pegasos,romma --C 1,0.1
     """  # fmt: skip
     from ._files import check_early
-    from ._parameters import exact_parameters, names_of
+    from ._parameters import exact_parameters, for_features
     from ._trainer import read_training_data, write_model
 
     check_early(output, data, valid, pairs, as_json=as_json)
@@ -131,7 +131,7 @@ def tune(
         verbose=verbosity.level(),
         **parameters,
     )
-    ranker._names = names_of(rows, reading)
+    for_features(ranker, rows, reading)
     if valid is None:
         ranker.fit(rows.X, rows.y, rows.qid, sample_weight=rows.sample_weight, **_explicit(pairs, rows, data, reading))
     else:
@@ -233,7 +233,7 @@ def _show_path(out: Any, ranker: Any, metric: str) -> None:
 
     found = ranker.cv_results_
     left = found.get("n_features")
-    mean, error, known = found["mean_score"], found["standard_error"], found["scores"].shape[1] > 1
+    mean, error, known = found["mean_score"], np.nan_to_num(found["standard_error"]), found["scores"].shape[1] > 1
     low, high = np.nanmin(mean - error), np.nanmax(mean + error)
     rows = []
     for k, alpha in enumerate(found["alpha"]):

@@ -152,7 +152,8 @@ class Inference:
         used = x != 0
         variance = float(x[used] @ self.covariance[np.ix_(used, used)] @ x[used])
         difference, error = float(x @ self.coef), float(np.sqrt(max(variance, 0.0))) if variance == variance else np.nan
-        ends = difference + self.quantile(level) * error * np.array([-1.0, 0.0, 1.0])
+        half = self.quantile(level) * error
+        ends = np.array([difference - half, difference, difference + half])
         found = None if self.loss is None else self.loss.probability(ends)
         low, middle, high = (None, None, None) if found is None else found.tolist()
         return Comparison(difference, error, float(ends[0]), float(ends[2]), level, middle, low, high)

@@ -31,6 +31,8 @@ MAX_HESSIAN = 1000
 PART, ATTEMPTS = 1e-3, 4
 #: The gap of the first attempt, relative to f(0), with exact Hessians and with products alone.
 FIRST_EXACT, FIRST_PRODUCTS = 1e-9, 1e-6
+#: Units whose psi are this part of the penalty's gradient, or less, differ by rounding alone.
+ALIKE = 1e-5
 #: Relative residual of conjugate gradients, and iterations at most.
 RESIDUAL, ITERATIONS = 1e-9, 5000
 
@@ -85,8 +87,10 @@ def _exact(point: Point, solution: Solution, units: str, chosen: IntArray) -> tu
     objective, penalty = point.objective, point.objective.penalty
     data_hessian = _risk_hessian(point)
     free = penalty.free(point.w)
-    found = point.evaluation.outer(units, objective.scale, penalty.gradient(point.w))
+    gradient = penalty.gradient(point.w)
+    found = point.evaluation.outer(units, objective.scale, gradient)
     B = _meat(found, point)
+    _check_differ(B[np.ix_(free, free)], gradient[free], found.units)
     H = data_hessian[np.ix_(free, free)] + penalty.curvature * np.eye(int(free.sum()))
     inverse = np.full((free.size, free.size), np.nan)
     covariance = inverse.copy()
@@ -122,6 +126,15 @@ def _meat(found: Outer, point: Point) -> FloatArray:
     return B
 
 
+def _check_differ(B: FloatArray, pull: FloatArray, units: int) -> None:
+    """Refuse units whose gradients balance the penalty's one by one, as the two rows of a single pair do."""
+    if B.size and units * float(np.trace(B)) <= ALIKE**2 * float(pull @ pull):
+        raise DataError(
+            f"All {units} independent units say the same, so nothing tells how far the weights may be off: standard "
+            "errors need units that differ."
+        )
+
+
 def _share(found: Outer) -> float:
     total = float(np.trace(found.total))
     return found.largest / total if total > 0 else np.nan
@@ -138,7 +151,9 @@ def _by_products(point: Point, solution: Solution, units: str, chosen: IntArray)
     covariance = np.full((chosen.size, chosen.size), np.nan)
     gradient = penalty.gradient(point.w)
     found = point.evaluation.outer(units, objective.scale, gradient, np.ascontiguousarray(Z[:, solved]))
-    covariance[np.ix_(solved, solved)] = _meat(found, point)
+    meat = _meat(found, point)
+    _check_differ(meat, gradient @ Z[:, solved], found.units)
+    covariance[np.ix_(solved, solved)] = meat
     inverse = np.where(solved, Z[chosen, np.arange(chosen.size)], np.nan)
     ratio = np.diag(covariance) / inverse
     target = 0.5 * PART * float(np.nanmin(ratio, initial=np.inf))

@@ -66,7 +66,7 @@ def _of_table(located: Located, options: ReadOptions, total: int) -> Estimate:
     if located.format == "arrow":
         return Estimate(total // (8 * (d + 2)), d, total * entry // 8)
     text = _beginning(located.paths[0])
-    a_row = len(text) / max(1, text.count(b"\n"))
+    a_row = max(1, len(text)) / max(1, text.count(b"\n"))
     rows = max(1, int(total / a_row))
     return Estimate(rows, d, rows * d * entry)
 
@@ -76,7 +76,7 @@ def _of_svmlight(located: Located, options: ReadOptions, total: int) -> Estimate
     text = _beginning(located.paths[0])
     lines = text[: text.rfind(b"\n") + 1] or text
     n_lines = max(1, lines.count(b"\n"))
-    rows, entry = max(1, int(total * n_lines / len(lines))), np.dtype(options.dtype).itemsize
+    rows, entry = max(1, int(total * n_lines / max(1, len(lines)))), np.dtype(options.dtype).itemsize
     stored = lines.count(b":") - lines.count(b"qid:") - lines.count(b"cost:")
     largest = max(map(int, ID.findall(lines)), default=0)
     d = options.n_features or largest + options.zero_based

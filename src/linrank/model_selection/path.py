@@ -112,7 +112,7 @@ class Path:
         return Results(
             alpha=self.alphas,
             mean_score=known.mean(axis=1) if n else np.full(self.alphas.size, np.nan),
-            standard_error=known.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(self.alphas.size),
+            standard_error=known.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.full(self.alphas.size, np.nan),
             default_alpha=self.default,
             **{f"split{k}_score": scores[:, k] for k in range(len(self.folds))},
             **{f"split{k}_n_iter": np.array(fold.n_iter) for k, fold in enumerate(self.folds)},
@@ -221,7 +221,13 @@ class Search:
         place, score = self.best(path)
         if one_standard_error:
             results = path.results
-            near = self.judge.sign * results["mean_score"] >= score - results["standard_error"][place]
+            error = results["standard_error"][place]
+            if np.isnan(error):
+                raise ParameterError(
+                    "one_standard_error is that of several folds, and only one has a score: give cv more of them, or "
+                    "leave it out."
+                )
+            near = self.judge.sign * results["mean_score"] >= score - error
             sizes = np.zeros(path.alphas.size) if n_features is None else n_features
             place = int(np.argmin(np.where(near, sizes, np.inf)))
         return place

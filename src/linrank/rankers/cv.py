@@ -13,9 +13,10 @@ from .._errors import ConvergenceWarning, ParameterError, warn_caller
 from .._typing import FloatArray
 from ..data.collections import refuse_collection
 from ..data.dataset import unpacked
+from ..data.ranking_data import RankingData
 from ..losses import AnyLoss
 from ..metrics import Metric
-from ..model_selection.folds import make_folds, with_pairs
+from ..model_selection.folds import Halves, make_folds, with_pairs
 from ..model_selection.pair_folds import pair_folds
 from ..model_selection.path import CoefPath, Judge, Search
 from ..solvers import Solver
@@ -150,12 +151,23 @@ class LinearRankerCV(LinearPredictor):
         search = Search(replace(training, n_jobs=None, verbose=0), judge, self.alphas, self.n_jobs, self.verbose)
         judge.check(data)
         folds = pair_folds(self.cv, rows) if y is None else with_pairs(make_folds(self.cv, data), data)
+        if self.one_standard_error and len(folds) == 1:
+            raise ParameterError(
+                "one_standard_error is that of several folds, and cv has one: give more, or leave it out."
+            )
         data = data if self._refits(len(folds)) else folds[0][0]
+        more = {**names, "fill_": fill, "_aside": given.aside}
+        return self._choose(training, search, data, folds, more)
+
+    def _choose(
+        self, training: Training, search: Search, data: RankingData, folds: list[Halves], more: dict[str, Any]
+    ) -> Self:
+        """Take on what is fitted to data with the alpha that is best in the folds."""
         path = search.over(data, folds)
         if not path.converged:
             text = "Some fits within the folds did not converge: raise max_iter or tol, or drop the weakest alphas."
             warn_caller(text, ConvergenceWarning)
-        more = {**names, "fill_": fill, "_aside": given.aside, "cv_results_": path.results}
+        more = {**more, "cv_results_": path.results}
         coef: FloatArray | None = None
         if training.limits.kinks:  # how many features are left at each alpha is part of the answer
             fits = search.whole(data, path.alphas)

@@ -87,6 +87,16 @@ class Asked:
         """Whether anything was asked for."""
         return self.l1_ratio > 0.0 or self.monotonic_cst is not None or self.bounds is not None
 
+    def by_place(self, n_features: int, names: Sequence[str]) -> dict[str, Any]:
+        """Signs and bounds given by name, with one entry a feature instead: for those whose names will not be kept."""
+        found: dict[str, Any] = {}
+        if isinstance(self.monotonic_cst, Mapping):
+            signs, _ = _signs(self.monotonic_cst, n_features, list(names))
+            found["monotonic_cst"] = signs.astype(int).tolist()
+        if isinstance(self.bounds, Mapping):
+            found["bounds"] = as_pairs(*_bounds(self.bounds, n_features, list(names))[:2])
+        return found
+
     def over(self, n_features: int, names: Any = None) -> Limits:
         """The limits of so many features; `names` are theirs, where they are known."""
         known = None if names is None else [str(name) for name in names]
@@ -106,6 +116,12 @@ class Asked:
         if np.all(lower == -np.inf) and np.all(upper == np.inf):
             return Limits(float(self.l1_ratio))
         return Limits(float(self.l1_ratio), lower, upper, signed | bounded)
+
+
+def as_pairs(lower: FloatArray, upper: FloatArray) -> list[tuple[float | None, float | None]]:
+    """Bounds as the parameter takes them, a pair a feature."""
+    low, high = ([None if np.isinf(end) else end for end in ends.tolist()] for ends in (lower, upper))
+    return list(zip(low, high, strict=True))
 
 
 def _signs(given: Any, n_features: int, names: list[str] | None) -> tuple[FloatArray, NDArray[np.bool_]]:

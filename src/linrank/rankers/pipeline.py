@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._errors import ParameterError
 from .._typing import FloatArray
+from .limits import Asked, as_pairs
 
 
 class Affine(NamedTuple):
@@ -187,14 +188,27 @@ def _on_input(estimator: Any, steps: Affine, names: Any) -> Any:
     found: dict[str, Any] = {"coef_": coef, "scale_": scale, "n_features_in_": steps.n_in, "_deviation": None}
     if ranker.fill_ is not None:
         found["fill_"] = _fills(ranker.fill_, steps)
-    _take_on(ranker, found, names)
+    bounds = _bounds(ranker, getattr(estimator, "feature_names_in_", None), steps)
+    _take_on(ranker, found | bounds, names)
     if ranker.__class__ is estimator.__class__:
         return ranker
     classifier = copy.copy(estimator)
     shifted = estimator.intercept_ + float(estimator.ranker_.coef_ @ steps.shift)
     own = {"ranker_": ranker, "coef_": coef[None], "intercept_": shifted, "n_features_in_": steps.n_in}
-    _take_on(classifier, own, names)
+    _take_on(classifier, own | bounds, names)
     return classifier
+
+
+def _bounds(ranker: Any, names: Any, steps: Affine) -> dict[str, Any]:
+    """Signs and bounds as bounds of the weights of the columns that come in; of one used twice they add up."""
+    limits = Asked.of(ranker).over(steps.source.size, names)
+    if limits.lower is None or limits.upper is None:
+        return {}
+    ends = np.sort([limits.lower * steps.factor, limits.upper * steps.factor], axis=0)
+    used = np.bincount(steps.source, minlength=steps.n_in) > 0
+    lower, upper = (np.bincount(steps.source, end, minlength=steps.n_in) for end in ends)
+    none = np.inf  # a column that is left out is bounded by nothing
+    return {"monotonic_cst": None, "bounds": as_pairs(np.where(used, lower, -none), np.where(used, upper, none))}
 
 
 def _take_on(estimator: Any, found: dict[str, Any], names: Any) -> None:

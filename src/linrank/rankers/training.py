@@ -134,6 +134,7 @@ class Training:
     asked: Asked = field(default_factory=Asked)
     limits: Limits = field(default_factory=Limits)
     names: Any = None  # of the features, where they are known
+    limited: bool = False  # whether limits are what was asked for, over these features
 
     @classmethod
     def of(cls, ranker: Any, **others: Any) -> Training:
@@ -185,7 +186,9 @@ class Training:
 
     def over(self, n_features: int, names: Any = None) -> Training:
         """With the limits of these features, as far as any were asked for."""
-        return replace(self, limits=self.asked.over(n_features, names), names=names) if self.asked.kinks else self
+        if not self.asked.kinks:
+            return self
+        return replace(self, limits=self.asked.over(n_features, names), names=names, limited=True)
 
     def _check_device(self) -> None:
         """Refuse devices that are not there, and tolerances that their scores cannot certify."""
@@ -236,6 +239,7 @@ class Training:
 
     def objective(self, engine: Engine, alpha: float, scale: FloatArray | None) -> Objective:
         """The objective, in scaled units."""
+        assert self.limited or not self.asked.kinks, "a fit that forgot over() would lose l1_ratio, signs and bounds"
         return Objective(engine, self.loss, self.limits.penalty(alpha, scale), scale)
 
     def path(self, data: RankingData, alphas: FloatArray, done: Callable[[Solution], None]) -> list[Trained]:

@@ -49,6 +49,29 @@ def test_parameters(client, told):
     assert_same(LinearRanker(**told).fit(*collections(X, Y, QID), client=client), local)
 
 
+@pytest.mark.parametrize(
+    "told", [{"l1_ratio": 0.9}, {"l1_ratio": 1.0, "alpha": 0.05, "loss": "hinge"}, {"monotonic_cst": [-1, 1, 0, -1, 1]}]
+)
+def test_an_l1_part_and_signs(client, told):
+    local = LinearRanker(**told).fit(X, Y, QID)
+    found = LinearRanker(**told).fit(*collections(X, Y, QID), client=client)
+    assert_same(found, local)
+    ridge = {name: value for name, value in told.items() if name == "loss"} | {"alpha": local.alpha_}
+    assert LinearRanker(**ridge).fit(X, Y, QID).objective_ < local.objective_ - local.gap_  # they make a difference
+    assert np.array_equal(found.coef_ == 0.0, local.coef_ == 0.0)
+
+
+def test_signs_by_name(client):
+    frames = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    frame = frames.from_pandas(pd.DataFrame(X, columns=list("abcde")), npartitions=3)
+    y, qid = (frames.from_pandas(pd.Series(values), npartitions=3) for values in (Y, QID))
+    local = LinearRanker(monotonic_cst=[0, 0, 0, -1, 1]).fit(X, Y, QID)
+    assert_same(LinearRanker(monotonic_cst={"d": -1, "e": 1}).fit(frame, y, qid, client=client), local)
+    with pytest.raises(ParameterError, match="which is no feature of X"):
+        LinearRanker(monotonic_cst={"z": 1}).fit(frame, y, qid, client=client)
+
+
 @pytest.mark.parametrize("missing", ["zero", "mean"])
 def test_missing_values(client, missing):
     gaps = X.copy()
