@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from linrank import AUCClassifier, DataError, LinearRanker, LinearRankerCV, QueryScaler, SGDRanker, metrics
+from linrank import AUCClassifier, DataError, LinearRanker, LinearRankerCV, QueryScaler, SGDRanker, compare, metrics
+from linrank.model_selection import cross_validate
 from linrank.testing import make_ranking
 
 pytestmark = pytest.mark.dask
@@ -97,6 +98,13 @@ def test_who_cannot_says_what_to_do(ranker, cure):
 def test_inference_says_what_to_do():
     with pytest.raises(DataError, match="a ranker fitted to that part"):
         RANKER.inference(BLOCKS, LABELS, IDS)
+
+
+def test_comparisons_and_folds_say_what_to_do():
+    with pytest.raises(DataError, match=r"compare takes no dask collection: give y, scores and qid in memory"):
+        compare(LABELS, BLOCKS[:, 0], BLOCKS[:, 1], IDS)
+    with pytest.raises(DataError, match=r"cross_validate takes no dask collection: give a part of it"):
+        cross_validate(LinearRanker(), BLOCKS, LABELS, IDS)
 
 
 def test_without_a_client():

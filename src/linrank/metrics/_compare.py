@@ -13,6 +13,7 @@ from scipy.special import ndtr, ndtri
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..data.active import TINY
+from ..data.collections import refuse_collection
 from ..data.labels import split_labels
 from ..data.ranking_data import make_preferences
 from ..data.rankings import Preferences
@@ -111,6 +112,8 @@ def compare(
     random_state : int or Generator, default=0
         Seed of the draws: the same data gives the same answer.
     """
+    for given in (y, scores_a, scores_b, qid):
+        refuse_collection(given, "compare", "give y, scores and qid in memory, as scores.compute() does")
     judge = parse(metric, preset, **options)
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, (int, np.integer)) or n_resamples < 1:
         raise ParameterError(f"n_resamples={n_resamples!r} must be a whole number above 0.")
