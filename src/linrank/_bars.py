@@ -196,6 +196,11 @@ class Screen:
         if self._painted:
             self._write(ERASE, "")
 
+    def refresh(self) -> None:
+        """Paint the live line anew, if there is one: it may tell more by now."""
+        if self._painted:
+            self._paint()
+
     def say(self, text: str) -> None:
         """A line that stays."""
         self.clear()

@@ -78,6 +78,10 @@ class FileFormatError(DataError):
         self.path, self.line, self.column, self.expected = path, line, column, expected
 
 
+class NoRowsError(DataError):
+    """A table without rows: among several files, one to pass over."""
+
+
 class NoPairsError(DataError):
     """No preference is left: every query has a single level (or zero weight)."""
 

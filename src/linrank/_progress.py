@@ -185,6 +185,7 @@ class ByteProgress:
     def begin(self, total: int | None) -> None:
         """So many bytes are to be read; None: nobody knows."""
         self._bar.total = total
+        screen.refresh()
 
     def reached(self, done: int) -> None:
         """So many bytes have been read."""

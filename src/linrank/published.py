@@ -20,10 +20,11 @@ from sklearn.utils import check_random_state, metadata_routing
 
 from ._errors import ParameterError
 from .data.checks import check_choice, check_number
+from .data.dataset import unpacked
 from .engines.open import check_device
 from .engines.place import check_tolerance
 from .losses import Hinge, LogisticErfc, Loss, SquaredHinge
-from .rankers.names import feature_names
+from .rankers.names import feature_names, named
 from .rankers.predictor import LinearPredictor
 from .rankers.refusals import refuses
 from .rankers.sgd import SGDRanker
@@ -82,6 +83,7 @@ class _Exact(_Published):
     ) -> Self:
         """Train, as `LinearRanker.fit` does; `start`, where it is given, takes the place of the paper's own."""
         self._check()
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid, group=group, pairs=pairs, ids=ids)
         weights: dict[str, Any] = {"sample_weight": sample_weight, "query_weight": query_weight}
         data, fill = self._data(given.X, y, given.qid, **weights, pairs=given.pairs)
@@ -91,7 +93,8 @@ class _Exact(_Published):
         training.check()
         begin = self._first(data.n_features) if start is None else Start.at(start)
         trained = training.fit(data, begin)
-        self._adopt(data, {**trained.attributes(), **feature_names(given.X), "fill_": fill, "_aside": given.aside})
+        names = feature_names(named(data_of, given.X))
+        self._adopt(data, {**trained.attributes(), **names, "fill_": fill, "_aside": given.aside})
         trained.warn()
         return self
 

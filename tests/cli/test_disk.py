@@ -119,6 +119,7 @@ def test_a_disk_that_is_too_small_is_refused_at_once(run, files, monkeypatch, ca
     [
         (["--in-memory", "--from-disk"], "contradict each other"),
         (["--stream", "--from-disk"], "leave out --in-memory and --from-disk"),
+        (["--scheduler", "--from-disk"], "on workers: leave out --in-memory and --from-disk"),
     ],
 )
 def test_contradictions(run, files, words, told):

@@ -110,6 +110,7 @@ def test_what_cannot_be_had_on_a_cluster_is_refused(folder, tmp_path):
     for more, text in (
         (["--solver", "sgd"], "is for the exact solvers"),
         (["--pairs", data], "is for data in memory"),
+        (["--method", "treersvm", "--lambda", "0.1"], "is not for the papers' systems"),
     ):
         told = [*COMMAND, "train", data, "--scheduler", "-o", str(tmp_path / "m"), *more]
         run = subprocess.run(told, capture_output=True, text=True, timeout=60)
@@ -134,3 +135,36 @@ def test_scans_are_read_on_workers(folder):
         broken = scan(str(folder / "*.parquet"), label="no such column")
         with pytest.raises(ValueError, match="no such column"):
             LinearRanker().fit(broken, client=client)
+        with pytest.raises(ValueError, match="X has no rows"):
+            LinearRanker().fit(scan(str(lay_out(folder / "none", none=True))), client=client)
+        for source in (folder / "sizes", folder / "tables"):
+            data = scan(str(lay_out(source)))
+            found, local = LinearRanker().fit(data, client=client), LinearRanker().fit(data)
+            assert (found.n_queries_, found.n_pairs_) == (local.n_queries_, local.n_pairs_)
+            assert getattr(found, "feature_names_in_", None) is None or [*found.feature_names_in_] == [*"abcd"]
+            assert abs(found.objective_ - local.objective_) <= found.gap_ + local.gap_
+        os.remove(folder / "sizes" / "0.txt.query")
+        with pytest.raises(ValueError, match="Partitions differ in their columns"):
+            LinearRanker().fit(scan(str(folder / "sizes")), client=client)
+
+
+def lay_out(place, none=False):
+    """SVMlight with sizes of queries beside; or tables with columns in another order, other kinds of ids, no rows."""
+    pd = pytest.importorskip("pandas")
+    place.mkdir()
+    X, y, qid = make_ranking(600, 4, 30, 4, seed=5)
+    order = np.argsort(qid, kind="stable")
+    X, y, qid = X[order], y[order], qid[order]
+    middle = int(np.searchsorted(qid, 15))
+    for k, rows in enumerate((slice(0, middle), slice(middle, 600))):
+        if place.name == "sizes":
+            write_svmlight(place / f"{k}.txt", X[rows], y[rows])
+            sizes = np.unique(qid[rows], return_counts=True)[1]
+            (place / f"{k}.txt.query").write_text("".join(f"{size}\n" for size in sizes))
+            continue
+        frame = pd.DataFrame(X[rows], columns=list("abcd")).assign(label=y[rows], qid=qid[rows])
+        frame = frame.astype({"qid": str}) if k else frame
+        frame = frame.assign(qid="q" + frame["qid"])[["qid", *"dcba", "label"]] if k else frame
+        frame[: 0 if none else None].to_csv(place / f"{2 * k}.csv", index=False)
+        frame[:0].to_csv(place / "1.csv", index=False)
+    return place

@@ -314,3 +314,52 @@ def test_what_is_listed_can_be_removed(source, folder):
     _cache.remove(entry.path)
     assert states(folder) == []
     assert np.array_equal(scan.X, X)
+
+
+def test_entries_that_others_delete_meanwhile_are_no_error(source, folder, monkeypatch):
+    whole = linrank.scan(source)
+    assert whole.n_rows == 200
+    (entry,) = entries(folder)
+    found = os.listdir(folder)
+
+    def listed(path):
+        """As the folder was, before another process deleted all of it."""
+        shutil.rmtree(folder / found[0], ignore_errors=True)
+        return iter([folder / name for name in found])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "iterdir", lambda path: listed(path) if path == folder else iter(os.listdir(path)))
+        patch.setattr(Path, "is_dir", lambda path: True)
+        assert [one.n_bytes for one in entries(folder)] == [0]
+    _cache.remove(entry.path)  # is gone already
+    assert states(folder) == []
+
+
+def test_old_entries_of_the_same_file_go_and_other_sources_are_not_looked_at(source, folder, tmp_path, monkeypatch):
+    other = tmp_path / "other.txt"
+    write(other, 5)
+    for path in (source, other):
+        assert linrank.scan(path).n_rows == 200
+    write(source, 1, m=300)
+    looked, stamp = [], _cache.stamp
+    monkeypatch.setattr(_cache, "stamp", lambda path: looked.append(os.path.basename(path)) or stamp(path))
+    assert linrank.scan(source).n_rows == 300
+    assert set(looked) == {"data.txt"}
+    monkeypatch.undo()
+    monkeypatch.setenv("LINRANK_CACHE", str(folder))
+    assert states(folder) == ["current", "current"]
+
+
+def test_an_entry_that_another_process_found_outdated_at_once_is_a_source_that_changed(source, monkeypatch):
+    opened = []
+
+    def gone(target):
+        """Another process read the file as it is by now, and deleted what it was."""
+        opened.append(target)
+        if len(opened) == 3:
+            write(source, 1, m=300)
+        return None
+
+    monkeypatch.setattr(_cache, "_opened", gone)
+    with pytest.raises(DataError, match=r"data\.txt changed while it was read"):
+        linrank.scan(source).opened()

@@ -14,13 +14,16 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import linrank
-from linrank import DataError, LinearRanker, LinearRankerCV, ParameterError, SGDRanker, metrics
+from linrank import AUCClassifier, DataError, LinearRanker, LinearRankerCV, ParameterError, SGDRanker, metrics
 from linrank.data import mapped
 from linrank.data.dataset import Comments, Dataset
 from linrank.data.joining import joined
 from linrank.io import _store, read, write_csv, write_parquet
+from linrank.model_selection import cross_validate
+from linrank.published import TreeRSVM
 from linrank.testing import make_ranking
 
 
@@ -115,6 +118,14 @@ def test_everything_takes_a_dataset(tmp_path, cache):
     assert np.array_equal(cv.fit(scan).coef_, cv.fit(X, y, qid).coef_)
     sgd = SGDRanker(random_state=0, n_steps=500)
     assert np.array_equal(sgd.fit(scan).coef_, sgd.fit(X, y, qid).coef_)
+    partial = SGDRanker(random_state=0)
+    assert np.array_equal(clone(partial).partial_fit(scan).coef_, clone(partial).partial_fit(X, y, qid).coef_)
+    paper = TreeRSVM(0.1)
+    assert np.array_equal(paper.fit(scan).coef_, paper.fit(X, y, qid).coef_)
+    scores = [cross_validate(LinearRanker(), *given_, cv=3)["test_score"] for given_ in ((scan,), (X, y, qid))]
+    assert np.array_equal(*scores)
+    with pytest.raises(DataError, match=r"not a Dataset: give data\.X"):
+        AUCClassifier().fit(scan, scan.y > 0)
     with pytest.raises(DataError, match="nothing to judge by: give y"):
         ranker.score(X)
 
@@ -124,6 +135,10 @@ def test_names_of_features_come_along(tmp_path):
     write(tmp_path / "a.csv", X, y, qid)
     ranker = LinearRanker().fit(linrank.scan(tmp_path / "a.csv"))
     assert ranker.feature_names_in_.tolist() == ["f0", "f1", "f2", "f3"]
+    stream = SGDRanker(random_state=0).partial_fit(linrank.scan(tmp_path / "a.csv"))
+    assert stream.feature_names_in_.tolist() == ["f0", "f1", "f2", "f3"]
+    with pytest.raises(DataError, match="A chunk has 3 features, those before had 4"):
+        stream.partial_fit(linrank.scan(tmp_path / "a.csv", drop=["f3"]))
     with pytest.raises(DataError, match="column 'f3' that the data lacks"):
         ranker.predict(linrank.scan(tmp_path / "a.csv", drop=["f3"]))
     with pytest.raises(DataError, match="another order"):
@@ -151,6 +166,11 @@ def test_queries_by_sizes_are_numbered_on_from_file_to_file(tmp_path):
     scan = linrank.scan(tmp_path)
     assert scan.qid.tolist() == [1, 2, 2, 3, 4, 4]
     assert scan.sample_weight.tolist() == [1, 2, 3, 1, 2, 3]
+    alone = linrank.scan(tmp_path / "2.txt")
+    parts = scan.parts(2)
+    for _ in range(2):  # read, and from the cache
+        assert [part.load().qid.tolist() for part in parts] == [[1, 2, 2], [3, 4, 4]]
+        assert [part.qid.tolist() for part in (*parts, alone)] == [[1, 2, 2], [3, 4, 4], [1, 2, 2]]
     (tmp_path / "2.txt.query").write_text("1\n1\n")
     with pytest.raises(DataError, match=r"2\.txt\.query tells of 2 rows, but 3 were read"):
         _ = linrank.scan(tmp_path).X

@@ -234,6 +234,9 @@ def test_an_eval_set_is_told_of_score_and_valid(problem, kind):
         kind().fit(X, y, group_id=qid)
     with pytest.raises(TypeError, match="unexpected keyword"):
         kind().fit(X, y, qid, nonsense=1)
+    if not isinstance(kind(), LinearRanker):
+        with pytest.raises(ParameterError, match="it is LinearRanker that trains on a cluster"):
+            kind().fit(X, y, qid, client=object())
 
 
 def test_what_explains_and_stores_linear_models_finds_what_it_asks_for(problem):

@@ -12,6 +12,7 @@ import click
 
 from .._errors import ClusterError, ParameterError
 from .._threads import count_threads
+from ..rankers.linear import LinearRanker
 from ._files import Loaded, names_of, source_of
 from ._options import Sources
 from ._scheduler import LOCAL, OPTION
@@ -43,6 +44,8 @@ def _refuse(trainer: Trainer, data: str) -> None:
             raise click.UsageError(f"{name} is for data in memory: leave it out, or leave out {OPTION}.")
     if trainer.sgd:
         raise click.UsageError(f"{OPTION} is for the exact solvers: leave it out, or choose another --solver.")
+    if not isinstance(trainer.ranker(), LinearRanker):
+        raise click.UsageError(f"{OPTION} is not for the papers' systems: leave it out, or leave out --method.")
     if data == "-":
         raise click.UsageError(f"Standard input cannot be read on workers: write it to a file, or leave out {OPTION}.")
 

@@ -20,6 +20,16 @@ from ._terminal import echo
 SHARE = 0.5
 
 
+def check_where(where: Where, stream: bool, scheduler: str | None) -> None:
+    """Refuse a word on where X is to lie where there is no choice."""
+    if not (where.in_memory or where.from_disk):
+        return
+    if scheduler is not None:
+        raise click.UsageError("--scheduler reads the data on workers: leave out --in-memory and --from-disk.")
+    if stream:
+        raise click.UsageError("--stream goes through the data chunk by chunk: leave out --in-memory and --from-disk.")
+
+
 def read_from_disk(path: str, reading: Reading, missing: str, where: Where, loss: str | None = None) -> Dataset | None:
     """The data, mapped from the cache, where it is to be trained on from disk; else None. What is decided is told."""
     if where.in_memory and where.from_disk:

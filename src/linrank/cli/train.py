@@ -219,7 +219,7 @@ def train(
     from ._judge import OF_GRADES, checked
     from ._memory import peak_bytes
     from ._paper import trainer_of
-    from ._plan import advise_exact
+    from ._plan import advise_exact, check_where
     from ._trainer import write_model
 
     check_early(output, data, valid, as_json=as_json)
@@ -232,8 +232,7 @@ def train(
         trainer.train_on(device)
     out = _report.console(err=output == "-")
     report: dict[str, Any] = {"data": {"path": data}}
-    if source.stream and (where.in_memory or where.from_disk):
-        raise click.UsageError("--stream goes through the data chunk by chunk: leave out --in-memory and --from-disk.")
+    check_where(where, source.stream, scheduler)
     if scheduler is not None:
         ranker, facts = _fit_on(trainer, data, scheduler, None if as_json else out)
         report["data"] |= facts

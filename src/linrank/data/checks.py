@@ -14,6 +14,7 @@ from .._errors import DataError, ParameterError
 from .._typing import FloatArray
 from ..kernels.products import csr_is_sound, has_duplicates
 from .collections import refuse_collection
+from .dataset import Dataset
 from .device import as_array, check_far, is_far
 from .frames import WideRows, check_frame, describe_missing, is_frame
 from .mapped import unlocked
@@ -72,6 +73,8 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
     refuse_collection(X, "This", "it is LinearRanker that trains and predicts on a cluster; give X.compute() here")
+    if isinstance(X, Dataset):
+        raise DataError("This takes features alone, not a Dataset: give data.X, and data.y and data.qid beside it.")
     X = _as_array(as_array(X), allow_nan)
     if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
         X = np.ascontiguousarray(X)  # every product would copy it otherwise

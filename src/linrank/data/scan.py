@@ -132,7 +132,7 @@ class Scan(Dataset):
         return (replace(chunk, X=wide_enough(chunk.X, width)) for chunk in self.chunks())
 
     def parts(self, n: int) -> list[Scan]:
-        """At most n scans that make up this one, of about the same size: whole files, or row groups of Parquet.
+        """At most n scans that make up this one, of about the same size: whole files.
 
         A query may cross them: whoever reads them brings its rows together.
         """

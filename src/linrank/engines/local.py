@@ -295,6 +295,13 @@ def _sum(parts: list[FloatArray]) -> FloatArray:
 def _started(pool: ThreadPoolExecutor, n_threads: int) -> ThreadPoolExecutor:
     """The pool with all of its threads: one that is begun where memory has run out may never answer."""
     all_there = threading.Barrier(n_threads)
-    for future in [pool.submit(all_there.wait) for _ in range(n_threads)]:
-        future.result()
+    try:
+        for future in [pool.submit(all_there.wait) for _ in range(n_threads)]:
+            future.result()
+    except BaseException as error:  # an interrupt: those that are there must not wait for the others
+        all_there.abort()
+        pool.shutdown(wait=False, cancel_futures=True)
+        if isinstance(error, RuntimeError):
+            raise_interrupt(error)
+        raise
     return pool

@@ -117,6 +117,12 @@ class BesideBlocks:
         )
 
 
+def count_queries(path: Source) -> int:
+    """Queries of a file whose sizes lie beside it; 0 where none do."""
+    sizes, _ = _side_file(path, SIZES)
+    return 0 if sizes is None else sizes.size
+
+
 def _side_file(path: Source, endings: tuple[str, ...]) -> tuple[FloatArray | None, Path | None]:
     file = side_path(path, endings)
     if file is None:

@@ -40,6 +40,7 @@ logger = logging.getLogger("linrank")
 VERSION = 1
 HASHED = 1 << 20  # bytes at either end of a file
 UNFINISHED = ".part"
+ENTRY = r".+-[0-9a-f]{24}"
 #: How a reader goes, but not what it gives.
 NOT_IN_KEY = ("n_jobs", "verbose")
 
@@ -86,6 +87,8 @@ class Key:
         told["dtype"] = np.dtype(options.dtype).name
         pieces = [[os.path.realpath(piece.path), *map(list, piece.partition)] for piece in located.pieces]
         asked = {"files": pieces, "format": located.format, "options": told}
+        if located.first_query:
+            asked["first_query"] = located.first_query
         beside = [side_path(path, ends) for path in located.paths for ends in (SIZES, WEIGHTS)]
         files = [*located.paths, *(str(path) for path in beside if path is not None)]
         return cls(json.loads(json.dumps(asked)), {os.path.realpath(path): stamp(path) for path in files})
@@ -131,6 +134,7 @@ def open_cached(located: Located, options: ReadOptions, folder: Path, tell: Tell
             _write(located, options, key, target, tell)
             found = _opened(target)
     if found is None:
+        key.check()  # another process may have read the file as it is now, and deleted what it was
         raise LinrankError(f"The cache {target} vanished as soon as it was written: is another program clearing it?")
     return found
 
@@ -158,10 +162,18 @@ def _write(located: Located, options: ReadOptions, key: Key, target: Path, tell:
             writer.abandon()
         shutil.rmtree(part, ignore_errors=True)
         raise
-    for entry in entries(target.parent):
-        if entry.path != target and entry.about.get("asked") == key.asked and entry.state != "current":
-            remove(entry.path)  # the same files as they were before
+    for before in _of_the_same(key, target):
+        remove(before)
     tell(f"The cache {target} takes {_size(target)}")
+
+
+def _of_the_same(key: Key, target: Path) -> Iterator[Path]:
+    """Entries of the same files as they were before; sources of others are not looked at."""
+    for path in sorted(target.parent.iterdir()):
+        if path != target and re.fullmatch(ENTRY, path.name):
+            about = _store.read_about(path)
+            if about is not None and about.get("asked") == key.asked and _state(about) != "current":
+                yield path
 
 
 def _opened(target: Path) -> Dataset | None:
@@ -201,7 +213,7 @@ def entries(folder: Path) -> Iterator[Entry]:
             target = path.name[1:].rsplit(".", 2)[0]
             state = "being written" if is_held(folder / f"{target}.lock") else "unfinished"
             yield Entry(path, _bytes(path), {}, state)
-        elif re.fullmatch(r".+-[0-9a-f]{24}", path.name):
+        elif re.fullmatch(ENTRY, path.name):
             about = _store.read_about(path)
             yield Entry(path, _bytes(path), about or {}, "damaged" if about is None else _state(about))
 
@@ -221,17 +233,20 @@ def _state(about: dict[str, Any]) -> str:
 def remove(path: Path) -> None:
     """Delete an entry: its name goes first, so that nobody opens half of it. Who has it mapped keeps it."""
     gone = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED}")
-    os.rename(path, gone)
+    try:
+        os.rename(path, gone)
+    except FileNotFoundError:  # another process did so
+        return
     shutil.rmtree(gone, ignore_errors=True)
 
 
 def _bytes(folder: Path) -> int:
     total = 0
-    for file in folder.iterdir():
-        try:
+    try:
+        for file in folder.iterdir():
             total += file.stat().st_size
-        except OSError:  # deleted meanwhile
-            continue
+    except FileNotFoundError:  # deleted, or finished and renamed, meanwhile
+        pass
     return total
 
 

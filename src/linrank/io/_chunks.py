@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._errors import DataError, ParameterError
+from .._errors import DataError, NoRowsError, ParameterError
 from .._text import printable
 from ..data.dataset import CHUNK_BYTES, Comments, Dataset, last_change, n_bytes
 from ..data.joining import joined, wide_enough
@@ -19,7 +19,6 @@ from ._blocks import blocks as of_file
 from ._columns import Columns
 from ._locate import NO_VALUE, Located, Piece
 from ._options import ReadOptions
-from ._tables import NoRowsError
 from .formats import FORMATS
 
 
@@ -85,7 +84,7 @@ def blocks(located: Located, options: ReadOptions) -> Iterator[Dataset]:
 def _of_svmlight(located: Located, options: ReadOptions) -> Iterator[Dataset]:
     if options.columns != Columns():
         raise ParameterError("label=, query=, id=, weight=, features= and drop= are for tables, not for SVMlight.")
-    first_query, first = 0, (located.pieces[0].path, False)
+    first_query, first = located.first_query, (located.pieces[0].path, False)
     skipped, problems = 0, tuple[str, ...]()
     for number, piece in enumerate(located.pieces):
         beside, last = BesideBlocks(piece.path, first_query), None
@@ -119,7 +118,7 @@ def _of_tables(located: Located, options: ReadOptions) -> Iterator[Dataset]:
                 rows += block.n_rows
                 yield replace(_with_partition(block, layout, piece, kinds), description=layout.description)
     if not rows:
-        raise DataError(f"{located.name}: there is no row, so nothing to rank.")
+        raise NoRowsError(f"{located.name}: there is no row, so nothing to rank.")
 
 
 def _kind(values: list[str]) -> type:

@@ -35,6 +35,7 @@ class Located:
 
     pieces: tuple[Piece, ...]
     format: str
+    first_query: int = 0  # number of its first query, where files beside tell sizes alone: a part goes on counting
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from .._errors import ParameterError
 from .._files import PathLike
@@ -16,6 +16,7 @@ from ..data.checks import check_choice
 from ..data.dataset import Dataset, n_bytes
 from ..data.scan import Scan
 from . import _cache, _store
+from ._beside import count_queries
 from ._chunks import Layout, blocks, joined_blocks, whole_queries
 from ._columns import Columns, check_dtype, warn_of_no_queries
 from ._locate import Located, Sources, locate
@@ -151,5 +152,14 @@ class FileSource:
         sizes = np.array([os.stat(path).st_size for path in self.located.paths], dtype=np.float64)
         middle = (np.cumsum(sizes) - sizes / 2) / max(1.0, float(sizes.sum()))
         part = np.minimum((middle * n).astype(np.int64), n - 1)
-        groups = [[self.located.pieces[j] for j in np.flatnonzero(part == k)] for k in np.unique(part)]
-        return [replace(self, located=replace(self.located, pieces=tuple(group))) for group in groups]
+        before = np.zeros(sizes.size, dtype=np.int64) if self.is_table else self._queries_before()
+        groups = [np.flatnonzero(part == k) for k in np.unique(part)]
+        return [replace(self, located=self._some(group, int(before[group[0]]))) for group in groups]
+
+    def _queries_before(self) -> NDArray[np.int64]:
+        """For each file, the queries of those before it, where files beside tell their sizes."""
+        counts = [count_queries(path) for path in self.located.paths]
+        return self.located.first_query + np.cumsum([0, *counts[:-1]])
+
+    def _some(self, files: NDArray[np.int64], first_query: int) -> Located:
+        return replace(self.located, pieces=tuple(self.located.pieces[j] for j in files), first_query=first_query)

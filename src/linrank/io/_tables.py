@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._errors import DataError, ParameterError
+from .._errors import DataError, NoRowsError, ParameterError
 from .._typing import FloatArray
 from ..data.checks import check_choice
 from ..data.dataset import Comments, Dataset
@@ -18,10 +18,6 @@ from ..data.missing import learn_missing
 from ._columns import MISSING, Columns, check_dtype
 from ._growing import Growing, GrowingIds, GrowingTexts
 from ._runs import Runs, looks_like_queries
-
-
-class NoRowsError(DataError):
-    """A table without rows: among several files, one to pass over."""
 
 
 class Table(Protocol):

@@ -15,6 +15,7 @@ from .._errors import DataError
 from .._threads import map_in_threads
 from .._typing import FloatArray
 from ..data.checks import check_utilities
+from ..data.dataset import unpacked
 from ..data.given import Given, count_rows, gather
 from ..data.labels import split_labels
 from ..data.queries import encode_queries
@@ -77,6 +78,7 @@ def cross_validate(
         One entry per fold: "test_score" (for a list of metrics "test_" + name), "fit_time", "score_time", and
         "estimator" if wanted.
     """
+    X, y, qid, sample_weight = unpacked(X, y, qid, sample_weight)
     given = gather(X, qid, group=group, pairs=pairs, ids=ids)
     judges = _judges(metric, preset)
     if given.pairs is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -20,6 +21,7 @@ GROUP_IDS = ("group_id", "groups", "query_id")
 
 def refuses(fit: Fit) -> Fit:
     """`fit` as it is, its signature too; keywords that users of other rankers bring along are refused with the cure."""
+    taken = inspect.signature(fit).parameters
 
     @functools.wraps(fit)
     def checked(*args: Any, **given: Any) -> Any:
@@ -32,6 +34,8 @@ def refuses(fit: Fit) -> Fit:
                 )
             if name in GROUP_IDS:
                 raise ParameterError(f"fit takes no {name}: give the query of each row as qid=, or sizes as group=.")
+            if name == "client" and name not in taken:
+                raise ParameterError("fit takes no client: it is LinearRanker that trains on a cluster.")
         return fit(*args, **given)
 
     return cast(Fit, checked)

@@ -15,7 +15,7 @@ from .._errors import DataError, ParameterError
 from .._progress import Progress
 from ..data.checks import check_choice
 from ..data.collections import refuse_collection
-from ..data.dataset import unpacked
+from ..data.dataset import Dataset, unpacked
 from ..data.frames import check_frame, header_of
 from ..data.labelled import LabelledRows
 from ..data.missing import MISSING, fill_missing, learn_missing
@@ -29,7 +29,7 @@ from ..stochastic.seeds import describe_seed, make_seed
 from ..stochastic.settings import Settings, check_whole, plain, read_settings
 from ..stochastic.stream import Chunks, Stream, begin_stream
 from .lazy import Evaluated
-from .names import named, take_names
+from .names import check_names, named, take_names
 from .predictor import LinearPredictor
 from .refusals import refuses
 
@@ -241,6 +241,7 @@ class SGDRanker(LinearPredictor):
     ) -> Self:
         """Go on with a chunk of a stream: `steps_per_row` steps a row, on pairs of its rows and of the rows kept.
 
+        X may be a Dataset, with labels, queries and weights.
         Rows are kept of the queries seen last, as `reservoir` and `open_queries` say, for a chunk to come. A chunk
         without any pair makes no step. Columns are divided as the first chunk, or a `fit` before, asks for. With
         early_stopping, chunks that come after it has stopped change nothing: look at `status_`. `checkpoint` is a file
@@ -250,10 +251,11 @@ class SGDRanker(LinearPredictor):
             self._take_up(load_checkpoint(Path(checkpoint), self._described()))
         refuse_collection(X, "SGDRanker", CURE)
         settings = self._settings(stream=True)
+        data_of, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
         given = self._given(X, qid)
         chunk = self._check(self._stream, given.X, y, given.qid, sample_weight, query_weight)
         self._aside = given.aside
-        stream = self._learn(settings, given.X, chunk, self._stream)
+        stream = self._learn(settings, named(data_of, given.X), chunk, self._stream)
         if checkpoint is not None:
             Keeper(Path(checkpoint), self._described()).save(stream, (0, 0), "", self._names())
         return self
@@ -332,10 +334,19 @@ class SGDRanker(LinearPredictor):
         begun = begin_stream(settings, chunk, make_seed(self.random_state)) if stream is None else stream
         if begun.with_qid != (chunk.ids is not None):
             raise DataError("Some chunks have a qid and some have none: give it with all of them, or with none.")
-        validate_data(self, header_of(X), reset=stream is None, skip_check_array=True)
+        self._compare_features(X, first=stream is None)
         learned = begun.under(settings).learned(chunk, settings, progress)
         self._keep(learned)
         return learned
+
+    def _compare_features(self, X: Any, first: bool) -> None:
+        """Take number and names of a stream's first chunk; refuse later ones with others."""
+        if first:
+            take_names(self, X)
+        elif isinstance(X, Dataset) and X.n_features != self.n_features_in_:
+            raise DataError(f"A chunk has {X.n_features} features, those before had {self.n_features_in_}.")
+        else:
+            check_names(self, X)
 
     def _take_up(self, saved: Saved) -> None:
         """Go on from a checkpoint."""

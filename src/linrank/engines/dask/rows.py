@@ -215,10 +215,10 @@ def refuse_mixed(measured: list[Measured]) -> None:
     if not some:
         raise DataError("X has no rows: give at least one.")
     for what, kinds in (
+        ("columns", {one.columns for one in some}),
         ("numbers of features", {one.features for one in some}),
         ("kinds of features", {one.kind for one in some}),
         ("kinds of query ids", {one.ids for one in some}),
-        ("columns", {one.columns for one in some}),
         ("features' names", {one.names for one in some}),
     ):
         if len(kinds) > 1:
