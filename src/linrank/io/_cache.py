@@ -86,7 +86,7 @@ class Key:
         told = {name: value for name, value in asdict(options).items() if name not in NOT_IN_KEY}
         told["dtype"] = np.dtype(options.dtype).name
         pieces = [[os.path.realpath(piece.path), *map(list, piece.partition)] for piece in located.pieces]
-        asked = {"files": pieces, "format": located.format, "options": told}
+        asked: dict[str, Any] = {"files": pieces, "format": located.format, "options": told}
         if located.first_query:
             asked["first_query"] = located.first_query
         beside = [side_path(path, ends) for path in located.paths for ends in (SIZES, WEIGHTS)]
