@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import logging
 import re
 import runpy
 import sys
@@ -21,6 +22,15 @@ import figures  # noqa: E402
 import quoted  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.fixture(autouse=True)
+def loudness():
+    """A page or an example may silence the library's log: for itself alone."""
+    log = logging.getLogger("linrank")
+    before = log.level
+    yield
+    log.setLevel(before)
 
 
 def python_blocks(page: Path) -> str:

@@ -7,7 +7,7 @@ import pandas
 import pytest
 from scipy import stats
 
-from linrank import AUCClassifier, DataError, LinearRanker, LinearRankerCV, SGDRanker, labels, load, save
+from linrank import AUCClassifier, DataError, LinearRanker, LinearRankerCV, SGDRanker, labels, load, save, scan
 from linrank.data.dataset import Dataset
 from linrank.inference import infer
 from linrank.penalties import Ridge
@@ -236,6 +236,26 @@ def test_a_comparison_without_an_interval_still_tells_the_probability(rows):
     found = ranker.inference(*rows).compare(X[0], X[1])
     assert np.isnan(found.probability_low)
     assert found.probability == pytest.approx(ranker.predict_pair(X[:1], X[1:2])[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", [LinearRanker, AUCClassifier])
+def test_names_are_compared_without_a_warning(rows, kind, tmp_path):
+    X, y, qid = rows
+    y, more = (y, (qid,)) if kind is LinearRanker else (y[:300] > 0, ())
+    X = X[: len(y)]
+    for frame in (pandas.DataFrame(X, columns=list("abcd")), pandas.DataFrame({"emb": list(X)})):
+        found = infer(kind("logistic").fit(frame, y, *more), frame, y, *more)
+        assert found.names[0] in ("a", "emb_0")
+    ranker = kind("logistic").fit(pandas.DataFrame(X, columns=list("abcd")), y, *more)
+    with pytest.raises(ValueError, match="feature names should match"):
+        infer(ranker, pandas.DataFrame(X, columns=list("bacd")), y, *more)
+
+
+def test_a_scan_has_names_too(rows, tmp_path):
+    X, y, qid = rows
+    pandas.DataFrame({"label": y, "qid": qid, "a": X[:, 0], "b": X[:, 3]}).to_csv(tmp_path / "t.csv", index=False)
+    data = scan(tmp_path / "t.csv", label="label", query="qid", cache=tmp_path)
+    assert LinearRanker().fit(data).inference(data).names == ("a", "b")
 
 
 def test_threads_do_not_change_a_bit(rows, found):

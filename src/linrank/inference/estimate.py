@@ -19,6 +19,7 @@ from ..data.frames import check_frame
 from ..data.given import gather
 from ..data.ranking_data import RankingData
 from ..losses import known_name
+from ..rankers.names import check_names, named
 from ..solvers import Solution
 from .bootstrap import bootstrap, solve
 from .distrust import VERY_FEW_UNITS, notes, reasons
@@ -81,10 +82,12 @@ def infer(
             f"The loss {fitted.loss.name!r} has no second derivative, which the sandwich needs: use method='bootstrap'."
         )
     check_number("n_resamples", n_resamples, above=1)
-    X, y, qid, sample_weight = unpacked(X, y, qid, sample_weight)
+    told, (X, y, qid, sample_weight) = X, unpacked(X, y, qid, sample_weight)
     rows = gather(X, qid, group=group, pairs=pairs, ids=ids)
     weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-    data = fitted.data(check_frame(rows.X), y, rows.qid, cluster, **weights, pairs=rows.pairs)
+    features_of = check_frame(rows.X)
+    check_names(ranker, named(told, features_of))
+    data = fitted.data(features_of, y, rows.qid, cluster, **weights, pairs=rows.pairs)
     units = Units.of(data)
     units.check()
     _warn_of_few(units)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray, IntArray
@@ -57,7 +57,6 @@ class Fitted:
     def data(self, X: Any, y: ArrayLike | None, qid: ArrayLike | None, cluster: ArrayLike | None, **given: Any) -> Any:
         """The rows as they were fitted, with their clusters."""
         ranker = self.ranker
-        validate_data(ranker, X, reset=False, skip_check_array=True)
         if self.classes is not None:
             y = np.asarray(y) == self.classes[1]
         if ranker.fill_ is not None:
