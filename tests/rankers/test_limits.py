@@ -324,3 +324,12 @@ def test_nothing_asked_is_a_ridge():
     assert not Asked().kinks
     assert not Asked(0.0, [0, 0], None).over(2).kinks
     assert not Asked(0.0, None, (None, None)).over(2).kinks
+
+
+def test_two_arrays_for_two_features_are_not_guessed():
+    X, y, qid = make_ranking(60, 2, 6, 3)
+    ends = np.zeros(2), np.full(2, 0.3)
+    with pytest.raises(ParameterError, match="may be pairs or ends"):
+        LinearRanker(bounds=ends).fit(X, y, qid)
+    found = LinearRanker(bounds=[(0.0, 0.3), (0.0, 0.3)]).fit(X, y, qid).coef_
+    assert np.all((found >= 0) & (found <= 0.3))

@@ -152,6 +152,10 @@ def _bounds(given: Any, n_features: int, names: list[str] | None) -> tuple[Float
     if size == 2 and all(_length(end) is None for end in given):
         low, high = _pair(given)
         return np.full(n_features, low), np.full(n_features, high), np.zeros(n_features, dtype=bool)
+    if size == n_features == 2 and isinstance(given, tuple) and all(isinstance(end, np.ndarray) for end in given):
+        raise ParameterError(
+            "bounds of two arrays for two features may be pairs or ends: give [(lower, upper), (lower, upper)]."
+        )
     if size == n_features and all(_length(pair) == 2 for pair in given):
         both = np.array([_pair(pair) for pair in given])
         lower, upper = both[:, 0].copy(), both[:, 1].copy()
