@@ -396,6 +396,12 @@ def _penalties_paths(given: Tables) -> str:
     return _listed(given.rows("penalties_paths"), names)
 
 
+def _sparse(given: Tables) -> str:
+    names = {"problem": _same, "list": _same, "alpha": _same, "scaled": _same, "to": _same, "passes": _same}
+    names |= {"tron passes": _same, "seconds": digits, "tron seconds": digits, "times liblinear-ranksvm": digits}
+    return _listed(given.rows("sparse"), names)
+
+
 def _penalties_growth(given: Tables) -> str:
     names = {"features": _same, "ridge fit s": digits, "path s": digits, "path in ridge fits": digits}
     return _listed(given.rows("penalties_growth"), names)
@@ -489,6 +495,7 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     "auto_above": _auto_above,
     "penalties_paths": _penalties_paths,
     "penalties_growth": _penalties_growth,
+    "sparse": _sparse,
     "penalties_saga": _penalties_saga,
     "penalties_quality": _penalties_quality,
     "gpu_cpu": _gpu_cpu,
