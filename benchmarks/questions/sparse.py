@@ -2,8 +2,8 @@
 
 Each problem is solved to a certified gap of 1e-3 of f(0), or to a gradient of 1e-6 of that at zero, by all alike: of
 liblinear-ranksvm the loosest setting counts whose weights our own certificate lets pass. Made problems have a seed on
-which constants may be chosen and another one to report on. The floor is what the same gathers and scatters take where
-all of them hit the first cache.
+which constants may be chosen and another one to report on. A pass over a sample counts as one. The floor is what the
+same gathers and scatters take where all of them hit the first cache.
 """
 
 from __future__ import annotations
