@@ -437,6 +437,8 @@ def binary_table_is_right(kind: str) -> Callable[[bytes, Path, Random], bool]:
         table = pyarrow.parquet.read_table(pa.BufferReader(text))
         same = consistent(data)
         for j, name in enumerate(data.feature_names or []):
+            if name not in table.column_names:  # a part of a column of lists
+                continue
             cells = [math.nan if cell is None else float(cell) for cell in table.column(name).to_pylist()]
             same &= repr(cells) == repr(data.X[:, j].tolist())
         return same

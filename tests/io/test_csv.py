@@ -149,3 +149,11 @@ def test_the_fast_way_is_taken():
 )
 def test_what_is_well_quoted(text, good):
     assert _cells.is_well_quoted(text, b",") is good
+
+
+def test_a_byte_order_mark_within_a_table_is_a_cell(tmp_path):
+    """pyarrow takes it off wherever a piece of the table begins."""
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"label,a,b\n\xef\xbb\xbf1,2,3\n0,4,5\n")
+    with pytest.raises(LinrankError, match=r"line 2"):
+        read(path, query="")

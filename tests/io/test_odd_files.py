@@ -236,3 +236,21 @@ def test_a_table_that_asks_for_more_memory_than_there_is_is_named(tmp_path, monk
     monkeypatch.setattr("pyarrow.ipc.open_file", fail)
     with pytest.raises(FileFormatError, match="not enough memory"):
         read(path)
+
+
+@pytest.mark.parametrize("sizes", ["1\n11e22\n", "4\n9007199254740993\n"])
+def test_sizes_of_queries_beyond_all_rows_are_refused(tmp_path, sizes):
+    path = tmp_path / "x.txt"
+    path.write_text("1 1:0.5\n0 1:0.25\n")
+    (tmp_path / "x.txt.query").write_text(sizes)
+    with pytest.raises(DataError, match="more than there can be"):
+        read(path)
+
+
+def test_lists_of_different_lengths_are_named_beside_suspicious_columns(tmp_path):
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "x.parquet"
+    rows = {"y": [1.0, 0.0, 2.0], "e": [[1.0, 2.0], [], [3.0, 4.0]]}
+    pd.DataFrame(rows).to_parquet(path)
+    with pytest.raises(DataError, match="make them equally long"):
+        read(path, label="y")

@@ -21,6 +21,7 @@ from .formats import unpacked
 
 logger = logging.getLogger("linrank")
 
+MOST_ROWS = 1 << 31  # that rows can be numbered for
 SIZES, WEIGHTS = (".query", ".group"), (".weight",)  # endings of the sizes of queries, and of the weights of rows
 
 
@@ -144,4 +145,6 @@ def _column(file: Path) -> FloatArray:
 def _query_numbers(sizes: FloatArray, file: str) -> NDArray[Any]:
     if np.any(sizes != np.floor(sizes)) or np.any(sizes < 0):
         raise DataError(f"{file} holds sizes of queries that are no whole numbers from 0 on: mend it.")
+    if not sizes.sum() <= MOST_ROWS:
+        raise DataError(f"The sizes in {file} add up to {sizes.sum():.3g} rows, more than there can be: mend it.")
     return np.repeat(np.arange(1, sizes.size + 1), sizes.astype(np.int64))

@@ -15,6 +15,7 @@ from .._typing import FloatArray
 from ..data.buffers import numbers_of
 
 #: Cells that are missing values, beside those that spell NaN.
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 EMPTY = {"", "NA", "N/A", "null", "NULL", "None"}
 QUOTE = b'"'
 LONGEST_CELL = csv.field_size_limit()  # of the csv module
@@ -163,7 +164,7 @@ def cells(layout: Layout, text: bytes, line: int, is_text: Mapping[str, bool]) -
     def plain() -> PlainCells:
         return plain_cells(layout, text, line)
 
-    if not is_utf8(text):
+    if not is_utf8(text) or text.startswith(BYTE_ORDER_MARK):  # which pyarrow would take off
         return plain()
     wanted = {str(j): is_text[name] for j, name in enumerate(layout.names) if name in is_text}
     kinds = {column: pyarrow.string() if text else pyarrow.float64() for column, text in wanted.items()}

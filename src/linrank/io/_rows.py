@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from .._errors import DataError
 from .._progress import ByteProgress
-from ._cells import QUOTE, Layout, PlainCells, is_well_quoted
+from ._cells import BYTE_ORDER_MARK, QUOTE, Layout, PlainCells, is_well_quoted
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ROWS_AT_A_TIME = 1 << 12  # where the csv module splits
 LONGEST_PIECE = 1 << 26  # from here on the csv module looks for the end of a row
 

@@ -65,7 +65,8 @@ class TableReader:
         self.dtype, self.missing, self._tables = check_dtype(dtype), missing, tables
         self.roles, self.features, self.words = _spread(columns, tables.lists).assign(tables.names)
         unknown = columns.query is None and "query" not in self.roles and columns.features is None
-        self._runs = {name: Runs() for name in self.features} if unknown else {}
+        of_lists = {part for parts in tables.lists.values() for part in parts}
+        self._runs = {name: Runs() for name in self.features if name not in of_lists} if unknown else {}
 
     def parts(self) -> Iterator[tuple[Dataset, float]]:
         """Rows in order, and the share that lies behind."""
