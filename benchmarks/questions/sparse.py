@@ -1,7 +1,8 @@
 """Sparse data: passes over X, bytes, CPU seconds and where they go, against trust-region Newton and liblinear-ranksvm.
 
 Each problem is solved to a certified gap of 1e-3 of f(0), or to a gradient of 1e-6 of that at zero, by all alike: of
-liblinear-ranksvm the loosest setting counts whose weights our own certificate lets pass. Made problems have a seed on
+liblinear-ranksvm, run once, the loosest of LOOSER counts whose weights our own certificate lets pass: where one looser
+still would pass, its ratio is too large. Made problems have a seed on
 which constants may be chosen and another one to report on. A pass over a sample counts as one. The floor is what the
 same gathers and scatters take where all of them hit the first cache.
 """
