@@ -27,7 +27,7 @@ HESSIANS = (
     ("linrank.engines.local", "LocalEvaluation", "hessian"),
 )
 PRODUCTS = ("dot", "transpose_dot")
-PASSES = ("largest", "squared_deviations", "largest_square")
+PASSES = ("largest", "first_look", "squared_deviations", "largest_square")
 
 
 def count(task: Callable[[], Any], exact: bool) -> dict[str, int | None]:

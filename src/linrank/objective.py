@@ -61,10 +61,22 @@ class Objective:
         return self.engine.largest_row(self.scale)
 
     @cached_property
-    def deviations(self) -> FloatArray:
-        """Standard deviation of each column in scaled units."""
+    def variances(self) -> FloatArray:
+        """Variance of each column in scaled units."""
         deviation = self.engine.columns().deviation
-        return deviation if self.scale is None else deviation / self.scale
+        return np.square(deviation if self.scale is None else deviation / self.scale)
+
+    @cached_property
+    def unevenness(self) -> float:
+        """The largest of the columns' variances over their mean; columns without any do not count."""
+        counted = np.count_nonzero(self.variances)
+        return counted * float(self.variances.max() / self.variances.sum()) if counted else 0.0
+
+    @cached_property
+    def entries_a_row(self) -> float:
+        """Entries other than 0 of a row of X on average."""
+        columns = self.engine.columns()
+        return float(columns.nonzero.sum()) / columns.total
 
     @cached_property
     def hessian_cost(self) -> float | None:

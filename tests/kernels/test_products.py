@@ -23,9 +23,9 @@ def sparse(rng, n, d, dtype="f8", indices="i4"):
     return X.astype(float), arrays, first, last
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 20), DTYPES, INDICES)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 60), DTYPES, INDICES)
 def test_sparse_products_add_up_in_float64(seed, n, d, dtype, indices):
-    """Up to 20 entries a row: four sums at once, and up to three entries left over."""
+    """Up to 60 entries a row: several sums at once, and some entries left over."""
     rng = np.random.default_rng(seed)
     X, arrays, first, last = sparse(rng, n, d, dtype, indices)
     w, g = rng.normal(size=d), rng.normal(size=n) * (rng.random(n) < 0.7)
@@ -61,15 +61,18 @@ def test_sums_and_maxima_over_the_columns_of_sparse_rows(seed, n, d, dtype, indi
     rng = np.random.default_rng(seed)
     X, arrays, first, last = sparse(rng, n, d, dtype, indices)
     v, mean, unit = rng.integers(0, 5, n).astype(float), rng.normal(size=d), 0.5 + rng.random(d)
-    table, largest = np.column_stack([mean, 1.0 / unit, np.zeros((d, 2))]), np.full(d, 0.1)
+    table, look = np.column_stack([mean, 1.0 / unit, np.zeros((d, 2))]), np.full((d, 4), 0.1)
     products.csr_squared_deviations(*arrays, v, first, last, table)
     out, seen = table[:, 2:].T
-    products.csr_largest(*arrays, first, last, largest)
+    products.csr_first_look(*arrays, v, v / 10, first, last, look)
     square = products.csr_largest_square(*arrays, unit, first, last)
     rows, weight = X[first:last], v[first:last]
     np.testing.assert_allclose(out, weight @ np.where(rows != 0, ((rows - mean) / unit) ** 2, 0.0), rtol=1e-12)
     np.testing.assert_array_equal(seen, weight @ (rows != 0))
-    np.testing.assert_array_equal(largest, np.abs(rows).max(axis=0, initial=0.1))
+    np.testing.assert_array_equal(look[:, 0], np.abs(rows).max(axis=0, initial=0.1))
+    np.testing.assert_allclose(look[:, 1], 0.1 + weight @ (rows != 0), rtol=1e-14)
+    np.testing.assert_allclose(look[:, 2], 0.1 + weight / 10 @ rows, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(look[:, 3], 0.1 + weight / 10 @ rows**2, rtol=1e-12)
     assert square == pytest.approx(((rows / unit) ** 2).sum(axis=1).max(initial=0.0), rel=1e-12)
 
 
@@ -100,10 +103,11 @@ def test_weights_of_the_rows_that_are_not_zero(seed, n, d, dtype):
         stored.data[0] = 0.0  # a stored zero is none
         X = stored.toarray()
         expected = v[first:last] @ (X[first:last] != 0)
-    outs = np.zeros((3, d))
+    outs, look = np.zeros((3, d)), np.zeros((d, 4))
     products.column_nonzeros(X, v, first, last, 0, d, outs[0])
     products.row_nonzeros(np.ascontiguousarray(X.T), v, 0, d, first, last, outs[1])
-    products.csr_nonzeros(stored.data, stored.indices, stored.indptr, v, first, last, outs[2])
+    products.csr_first_look(stored.data, stored.indices, stored.indptr, v, v, first, last, look)
+    outs[2] = look[:, 1]
     for out in outs:
         np.testing.assert_array_equal(out, expected)
 

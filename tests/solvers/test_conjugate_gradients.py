@@ -34,7 +34,7 @@ def test_residuals_never_rise_and_are_those_of_the_answer(seed, d, preconditione
     H, b = system(seed, d)
     diagonal = np.diag(H).copy() if preconditioned else None
     seen = []
-    x, products, good = conjugate_gradients(lambda p: H @ p, b, diagonal, lambda r: bool(seen.append(r)), d)
+    x, products, good = conjugate_gradients(lambda p: H @ p, b, diagonal, lambda r: bool(seen.append(r.copy())), d)
     assert (products, good) == (d, False)
     sizes = [np.linalg.norm(r) for r in (b, *seen)]
     assert all(later <= earlier * (1 + 1e-12) for earlier, later in itertools.pairwise(sizes))

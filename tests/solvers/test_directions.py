@@ -1,5 +1,6 @@
 """Directions: what is remembered of curvature, what they cost in products, and when a Hessian is built or renewed."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from linrank import RankingData
 from linrank.engines import LocalEngine
-from linrank.losses import Hinge, SquaredHinge
+from linrank.losses import Hinge, Logistic, SquaredHinge
 from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Newton, Solution, Status
@@ -295,6 +296,7 @@ def test_features_of_different_sizes_take_few_products_where_no_hessian_is_to_be
             return engine.hessian_products
 
     sizes = 10.0 ** np.linspace(-2, 0, 30)
+    monkeypatch.setattr(directions, "TUNING", replace(TUNING, entries=np.inf))  # secants alone take none
     even, uneven = products(1.0), products(sizes)
     assert uneven <= 2 * even
     monkeypatch.setattr(directions, "_diagonal", lambda objective: np.ones(30))
@@ -306,7 +308,74 @@ def test_columns_are_not_measured_where_a_hessian_is_to_be_had(counted, cost):
     counted.engine.cost = cost
     point = counted.at(np.full(8, 0.1))
     Directions("auto", False).next(point, CurvatureMemory())
-    assert ("deviations" in vars(counted)) == (cost is None)
+    assert ("variances" in vars(counted)) == (cost is None)
+
+
+# Directions from secants alone.
+
+
+@contextmanager
+def many_entries(size, d=40, alpha=1e-4, loss=None):
+    """Rows of many entries whose columns differ in size, and no Hessian to be had."""
+    X, y, qid = make_ranking(2000, d, 40, 4, seed=3)
+    with CountingEngine(RankingData(X * size, y, qid)) as engine:
+        engine.cost = None
+        yield Objective(engine, loss or SquaredHinge(), Ridge(alpha))
+
+
+UNEVEN = 10.0 ** np.linspace(-2, 0, 40)
+
+
+@pytest.mark.parametrize(
+    ("size", "d", "products"), [(UNEVEN, 40, False), (1.0, 40, True), (UNEVEN[:15], 15, True)],
+    ids=["uneven", "columns of one size", "rows of few entries"],
+)  # fmt: skip
+def test_secants_alone_where_rows_are_long_and_columns_differ(size, d, products):
+    with many_entries(size, d) as objective:
+        found = Newton(samples=False).minimise(objective)
+        assert found.status == "converged"
+        assert (objective.engine.hessian_products > 0) == products
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Logistic(), Hinge()], ids=lambda loss: loss.name)
+def test_secants_alone_find_the_minimum(loss):
+    with many_entries(UNEVEN, loss=loss) as objective:
+        quick = Newton(1e-6, samples=False).minimise(objective)
+        objective.engine.cost = 1.0
+        exact = Newton(1e-9, samples=False).minimise(replace(objective))
+        assert quick.status == exact.status == "converged"
+        assert -exact.gap <= quick.value - exact.value <= quick.gap
+
+
+def test_the_first_step_is_along_the_diagonal_and_the_next_knows_the_last():
+    with many_entries(UNEVEN) as objective:
+        ways, first = Directions(), objective.at(np.zeros(40))
+        direction, memory = ways.next(first, CurvatureMemory())
+        np.testing.assert_allclose(direction.d, -first.gradient / (1e-4 + TUNING.spread * objective.variances))
+        second = objective.at(0.01 * direction.d)
+        _, memory = ways.next(second, memory)
+        s, y = memory.secants[-1]
+        at = replace(second, w=second.w)
+        at.__dict__["gradient"] = -(y + 1e-4 * s)
+        np.testing.assert_allclose(ways.next(at, memory)[0].d, s, rtol=1e-6)
+
+
+def test_conjugate_gradients_take_over_where_the_gap_no_longer_halves():
+    with many_entries(UNEVEN) as objective:
+        point, memory, ways = objective.at(np.zeros(40)), CurvatureMemory(), Directions("auto", False)
+        for _ in range(TUNING.patience + 2):  # the same point: no gap falls
+            _, memory = ways.next(point, memory)
+        assert objective.engine.hessian_products == 0
+        _, memory = ways.next(point, memory)
+        assert objective.engine.hessian_products == memory.products > 0
+        again = memory.for_next_fit()
+        assert (again.slow, again.halved) == (0, np.inf)
+
+
+def test_a_gap_that_halves_is_noted():
+    memory = CurvatureMemory().watched(8.0).watched(5.0).watched(6.0)
+    assert (memory.halved, memory.slow) == (8.0, 2)
+    assert (memory.watched(4.0).halved, memory.watched(4.0).slow) == (4.0, 0)
 
 
 # When a factor is given up.

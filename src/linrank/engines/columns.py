@@ -1,4 +1,4 @@
-"""What is known of the columns of a matrix, in two passes over it."""
+"""What is known of the columns of a matrix, in two passes over it; in one where most of what it holds is 0."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from .._typing import FloatArray
 from ._facts import Columns, without_rounding
 from .matrix import Matrix
 
+#: Sizes between which squares neither over- nor underflow.
+SMALLEST, LARGEST = 1e-100, 1e100
 #: Applies a function to the numbers of all blocks.
 Over = Callable[[Callable[[int], Any]], list[Any]]
 
@@ -23,14 +25,29 @@ def measure_columns(matrix: Matrix, v: FloatArray | None, over: Over | None = No
     if v is None or not weight > 0:  # explicit pairs may stand on rows without weight
         v = np.ones(n_rows)
     share = v / float(v.sum())
-    largest = np.max(over(matrix.largest), axis=0)
-    # A power of 2 near the largest: squares of numbers up to 2 neither over- nor underflow, and division is exact.
-    unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1] - 1, -1000, 1000))
-    parts = over(lambda block: matrix.transpose_dot(share, block))
-    mean = parts[0]
-    for part in parts[1:]:
-        mean = mean + part
-    squares = over(lambda block: matrix.squared_deviations(share, mean, unit, block))
-    deviation = unit * np.sqrt(np.sum(squares, axis=0))
-    nonzero = np.sum(over(lambda block: matrix.nonzeros(v, block)), axis=0)
+    largest, nonzero, mean, square = _joined(over(lambda block: matrix.first_look(v, share, block)))
+    deviation = _from_squares(largest, mean, square)
+    if deviation is None:
+        # A power of 2 near the largest: squares of numbers up to 2 neither over- nor underflow, and division is exact.
+        unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1] - 1, -1000, 1000))
+        squares = over(lambda block: matrix.squared_deviations(share, mean, unit, block))
+        deviation = unit * np.sqrt(np.sum(squares, axis=0))
     return Columns(n_rows, weight, mean, without_rounding(deviation, mean, n_rows), nonzero)
+
+
+def _joined(tables: list[FloatArray]) -> FloatArray:
+    """What all blocks tell, added up in their order: a row for each of the four numbers."""
+    total = tables[0]
+    for table in tables[1:]:
+        largest = np.maximum(total[:, 0], table[:, 0])
+        total += table
+        total[:, 0] = largest
+    return np.ascontiguousarray(total.T)
+
+
+def _from_squares(largest: FloatArray, mean: FloatArray, square: FloatArray) -> FloatArray | None:
+    """Deviations from mean squares; None where these say little, and two digits or more would be lost."""
+    if not np.all((largest <= LARGEST) & ((largest >= SMALLEST) | (largest == 0.0))):
+        return None
+    variance: FloatArray = square - np.square(mean)
+    return np.sqrt(variance) if np.all(64.0 * variance >= square) else None

@@ -75,12 +75,11 @@ class Matrix(ABC):
         """out[first:last] = X[first:last] w, by the sums that `kernels/scores.py` defines."""
 
     @abstractmethod
-    def largest(self, block: int) -> FloatArray:
-        """Largest |X_ij| over the block's rows, for each column j."""
+    def first_look(self, v: FloatArray, share: FloatArray, block: int) -> FloatArray:
+        """Of each column over the block's rows: largest |x|, weight v of those not 0, sums of share x and share x^2.
 
-    @abstractmethod
-    def nonzeros(self, v: FloatArray, block: int) -> FloatArray:
-        """Sum of v_i over the block's rows with X_ij != 0, for each column j."""
+        A table of a row for each column. The sum of squares is NaN where it waits for the mean.
+        """
 
     @abstractmethod
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
@@ -147,13 +146,14 @@ class DenseMatrix(Matrix):
         else:
             row_scores.scores_by_columns(self.X.T, w, first, last, lanes, out)
 
-    def largest(self, block: int) -> FloatArray:
-        """Largest |X_ij| over the block's rows."""
+    def first_look(self, v: FloatArray, share: FloatArray, block: int) -> FloatArray:
+        """Largest |x|, weight of those not 0, mean; squares wait, as means may be most of them."""
         first, last = self.rows(block)
-        return np.maximum(self.X[first:last].max(axis=0), -self.X[first:last].min(axis=0)).astype(np.float64)
+        largest = np.maximum(self.X[first:last].max(axis=0), -self.X[first:last].min(axis=0)).astype(np.float64)
+        squares = np.full(self.shape[1], np.nan)
+        return np.column_stack([largest, self._nonzeros(v, block), self.transpose_dot(share, block), squares])
 
-    def nonzeros(self, v: FloatArray, block: int) -> FloatArray:
-        """Sum of v_i over the block's rows with X_ij != 0."""
+    def _nonzeros(self, v: FloatArray, block: int) -> FloatArray:
         total = np.zeros(self.shape[1])
         if self.X.flags.c_contiguous:
             products.column_nonzeros(self.X, v, *self.rows(block), 0, total.size, total)
@@ -182,7 +182,7 @@ class SparseMatrix(Matrix):
         self.data, self.indices, self.indptr = unlocked(data), unlocked(indices), unlocked(indptr)
         self.shape = shape
         # A block's X^T g is a vector of d numbers: few enough blocks that adding those up costs little.
-        most = min(MAX_BLOCKS, data.size // BLOCK_ENTRIES, data.size // (4 * max(1, shape[1])))
+        most = min(MAX_BLOCKS, data.size // BLOCK_ENTRIES, data.size // (8 * max(1, shape[1])))
         wanted = np.linspace(0, data.size, max(1, most) + 1)
         self.cuts = np.searchsorted(indptr, wanted).astype(np.int64)
         self.cuts[0], self.cuts[-1] = 0, shape[0]
@@ -223,17 +223,11 @@ class SparseMatrix(Matrix):
     def _predict(self, w: FloatArray, first: int, last: int, lanes: FloatArray, out: FloatArray) -> None:
         row_scores.scores_of_sparse(self.data, self.indices, self.indptr, w, first, last, lanes, out)
 
-    def largest(self, block: int) -> FloatArray:
-        """Largest |X_ij| over the block's rows."""
-        total = np.zeros(self.shape[1])
-        products.csr_largest(self.data, self.indices, self.indptr, *self.rows(block), total)
-        return total
-
-    def nonzeros(self, v: FloatArray, block: int) -> FloatArray:
-        """Sum of v_i over the block's rows with X_ij != 0."""
-        total = np.zeros(self.shape[1])
-        products.csr_nonzeros(self.data, self.indices, self.indptr, v, *self.rows(block), total)
-        return total
+    def first_look(self, v: FloatArray, share: FloatArray, block: int) -> FloatArray:
+        """Largest |x|, weight of those not 0, mean, mean square."""
+        table = np.zeros((self.shape[1], 4))
+        products.csr_first_look(self.data, self.indices, self.indptr, v, share, *self.rows(block), table)
+        return table
 
     def squared_deviations(self, v: FloatArray, mean: FloatArray, unit: FloatArray, block: int) -> FloatArray:
         """Sum of v_i ((X_ij - mean_j) / unit_j)^2 over the block, its zeros included."""

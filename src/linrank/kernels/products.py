@@ -10,7 +10,9 @@ from ._jit import kernel, summing_kernel
 from ._vector import prefetch
 
 #: How many entries ahead values and indices are asked for.
-AHEAD = 256
+AHEAD = 512
+#: Entries of a row from which on several are added at once.
+LONG = 24
 #: Sizes between which numbers keep their digits in float32.
 SMALLEST, LARGEST = 1e-30, 1e30
 
@@ -55,34 +57,54 @@ def slope_and_size(g: Any, s: Any, d: Any) -> tuple[float, float]:
 def csr_dot(data: Any, indices: Any, indptr: Any, w: Any, first: int, last: int, out: Any) -> None:
     """out[i] = sum_j X_ij w_j for rows first <= i < last. O(non-zeros).
 
-    Four sums at once, because an addition waits for the one before. Unsigned positions need no test for negative ones,
+    Eight sums at once, because an addition waits for the one before. Unsigned positions need no test for negative ones,
     which would take a quarter of the time.
     """
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    _5, _6, _7, _8 = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
     for i in range(first, last):
         start, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-        whole = end - ((end - start) & three)
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        for k in range(start, whole, four):
+        whole = end - ((end - start) & _7)
+        a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(start, whole, _8):
             prefetch(data, np.int64(k) + AHEAD)
             prefetch(indices, np.int64(k) + AHEAD)
             a += data[k] * w[np.uint64(indices[k])]
-            b += data[k + one] * w[np.uint64(indices[k + one])]
-            c += data[k + two] * w[np.uint64(indices[k + two])]
-            d += data[k + three] * w[np.uint64(indices[k + three])]
+            b += data[k + _1] * w[np.uint64(indices[k + _1])]
+            c += data[k + _2] * w[np.uint64(indices[k + _2])]
+            d += data[k + _3] * w[np.uint64(indices[k + _3])]
+            e += data[k + _4] * w[np.uint64(indices[k + _4])]
+            f += data[k + _5] * w[np.uint64(indices[k + _5])]
+            g += data[k + _6] * w[np.uint64(indices[k + _6])]
+            h += data[k + _7] * w[np.uint64(indices[k + _7])]
         for k in range(whole, end):
             a += data[k] * w[np.uint64(indices[k])]
-        out[i] = (a + b) + (c + d)
+        out[i] = ((a + b) + (c + d)) + ((e + f) + (g + h))
 
 
 @kernel
 def csr_transpose_dot(data: Any, indices: Any, indptr: Any, g: Any, first: int, last: int, out: Any) -> None:
-    """out[j] += sum over rows first <= i < last of X_ij g_i. O(non-zeros)."""
+    """out[j] += sum over rows first <= i < last of X_ij g_i. O(non-zeros).
+
+    No row names a column twice, so that four sums are read before the first of them is written.
+    """
+    _1, _2, _3, _4, long = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(LONG)
     for i in range(first, last):
         g_i = g[i]
-        if g_i != 0.0:
-            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-                out[np.uint64(indices[k])] += data[k] * g_i
+        if g_i == 0.0:
+            continue
+        start, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        whole = end - ((end - start) & _3) if end - start >= long else start
+        for k in range(start, whole, _4):
+            prefetch(data, np.int64(k) + AHEAD)
+            prefetch(indices, np.int64(k) + AHEAD)
+            j_0, j_1 = np.uint64(indices[k]), np.uint64(indices[k + _1])
+            j_2, j_3 = np.uint64(indices[k + _2]), np.uint64(indices[k + _3])
+            a, b = out[j_0] + data[k] * g_i, out[j_1] + data[k + _1] * g_i
+            c, d = out[j_2] + data[k + _2] * g_i, out[j_3] + data[k + _3] * g_i
+            out[j_0], out[j_1], out[j_2], out[j_3] = a, b, c, d
+        for k in range(whole, end):
+            out[np.uint64(indices[k])] += data[k] * g_i
 
 
 @kernel
@@ -123,20 +145,19 @@ def row_nonzeros(A: Any, v: Any, first: int, last: int, left: int, right: int, o
 
 
 @kernel
-def csr_nonzeros(data: Any, indices: Any, indptr: Any, v: Any, first: int, last: int, out: Any) -> None:
-    """out[j] += sum of v_i over rows first <= i < last with X_ij != 0; stored zeros are none. O(non-zeros)."""
+def csr_first_look(data: Any, indices: Any, indptr: Any, v: Any, share: Any, first: int, last: int, table: Any) -> None:
+    """Over the non-zeros of rows first <= i < last, for each column: largest |x|, and sums of v, share x, share x^2.
+
+    A row of the table holds these four numbers of a column side by side: one place in memory an entry. O(non-zeros).
+    """
     for i in range(first, last):
-        v_i = v[i]
-        for k in range(indptr[i], indptr[i + 1]):
-            if data[k] != 0:
-                out[indices[k]] += v_i
-
-
-@kernel
-def csr_largest(data: Any, indices: Any, indptr: Any, first: int, last: int, out: Any) -> None:
-    """out[j] = max(out[j], |X_ij|) over rows first <= i < last. O(non-zeros)."""
-    for k in range(indptr[first], indptr[last]):
-        out[indices[k]] = max(out[indices[k]], abs(data[k]))
+        v_i, share_i = v[i], share[i]
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            column, x = table[np.uint64(indices[k])], np.float64(data[k])
+            column[0] = max(column[0], abs(x))
+            column[1] += v_i if x != 0.0 else 0.0
+            column[2] += share_i * x
+            column[3] += share_i * x * x
 
 
 @kernel

@@ -13,10 +13,10 @@ MAX_TRIALS = 12
 MAX_ASCENTS = 60
 
 
-def search(line: Line, first: float) -> Trial:
+def search(line: Line, first: float, flat: float = FLAT) -> Trial:
     """Find about where the slope on the line changes sign: secant steps within a bracket, one or two as a rule.
 
-    Starts at `first` and ends where the slope is FLAT times that at the start; a line that does not descend is
+    Starts at `first` and ends where the slope is `flat` times that at the start; a line that does not descend is
     evaluated at 1.
     """
     start, slope_0 = line.start.value, line.slope
@@ -34,7 +34,7 @@ def search(line: Line, first: float) -> Trial:
             continue
         if best is None or not best.value <= trial.value:
             best = trial
-        if best.value < start and abs(best.slope) <= FLAT * abs(slope_0):
+        if best.value < start and abs(best.slope) <= flat * abs(slope_0):
             break
         # An end of the bracket that stays put twice counts half (the Illinois rule), or it would draw all trials to it.
         if trial.slope < 0:

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from ..._typing import FloatArray
+from ...kernels.vectors import advance, turn
 
 
 class Solved(NamedTuple):
@@ -30,35 +33,23 @@ def conjugate_gradients(
 ) -> Solved:
     """Solve H x = b until `enough` says so of the residual b - H x, with at most `limit` products H p.
 
-    `diagonal` stands for H (None: the identity). O(d) a product, beside it.
+    `diagonal` stands for H (None: the identity). The vectors that `product` and `enough` are given change afterwards.
+    O(d) a product, beside it.
     """
-    x, r = b * 0.0, b
-    best, least = x, r  # the smoothed iterate, and its residual
-    p = z = r if diagonal is None else r / diagonal
-    rz = float(r @ z)
+    x, r = np.zeros_like(b), b.copy()
+    best, least = x.copy(), b.copy()  # the smoothed iterate, and its residual
+    p = b.copy() if diagonal is None else b / diagonal
+    rz = float(r @ p)
     for n in range(1, limit + 1):
         Hp = product(p)
         curvature = float(p @ Hp)
         if not curvature > 0:
             return Solved(best, n, False)
-        step = rz / curvature
-        x, r = x + step * p, r - step * Hp
-        best, least = _smoothed(best, least, x, r)
+        before = rz
+        rz, square, along = advance(x, r, p, Hp, rz / curvature, diagonal, least)
+        # Between the best iterate and this one, the residual is least at t.
+        t = min(max(-along / square, 0.0), 1.0) if square > 0 else 0.0
+        turn(best, x, least, r, t, p, diagonal, rz / before)
         if enough(least):
             return Solved(best, n, True)
-        z = r if diagonal is None else r / diagonal
-        rz, before = float(r @ z), rz
-        p = z + (rz / before) * p
     return Solved(best, limit, False)
-
-
-def _smoothed(best: FloatArray, least: FloatArray, x: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The point between two iterates whose residual is least, and that residual."""
-    change = r - least
-    size = float(change @ change)
-    t = -float(least @ change) / size if size > 0 else 0.0
-    if not t > 0:
-        return best, least
-    if t >= 1:
-        return x, r
-    return best + t * (x - best), least + t * change

@@ -17,8 +17,9 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..._typing import FloatArray, IntArray
 from ...objective import EPS, Objective, Point
+from ..line_search import FLAT
 from .conjugate_gradients import Solved, conjugate_gradients
-from .secants import Secant, corrected
+from .secants import Secant, by_diagonal, by_solving, corrected
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,18 @@ class Tuning:
     enough: float = 0.5
     #: What a column's variance counts in the diagonal that stands for a Hessian which is not to be had.
     spread: float = 0.5
-    #: Steps that secants remember.
+    #: Steps that secants remember, with a factor,
     memory: int = 12
+    #: and without one.
+    recent: int = 6
+    #: Secants alone give directions where rows have so many entries that a pass over X costs more than the loss,
+    entries: float = 20.0
+    #: the largest of the columns' variances is so many times their mean,
+    uneven: float = 4.0
+    #: and the gap has halved within so many steps.
+    patience: int = 20
+    #: A line is searched to this part of its slope along such directions: another one costs no more than a trial.
+    flat: float = 0.5
     #: A factor is renewed after so many times the steps that a new one costs in products.
     renewal: float = 8.0
 
@@ -57,6 +68,8 @@ class CurvatureMemory:
     columns: IntArray | None = None  # whose part of the Hessian H is; None: of all
     damping: float = 0.0  # of steps on faces, in variances of the columns
     reach: float = 0.0  # how long the last of them would have been
+    halved: float = math.inf  # the gap when it had last halved,
+    slow: int = 0  # and the steps since
 
     def elsewhere(self) -> CurvatureMemory:
         """For another objective: no step leads from a point of this one to it."""
@@ -64,11 +77,11 @@ class CurvatureMemory:
 
     def for_next_fit(self) -> CurvatureMemory:
         """For another fit to the same rows."""
-        return replace(self, last=None, products=0, earlier=self.earlier + self.products)
+        return replace(self, last=None, products=0, earlier=self.earlier + self.products, halved=math.inf, slow=0)
 
     def on_other_rows(self) -> CurvatureMemory:
         """For more rows: what was made on fewer of them was cheap."""
-        return replace(self, last=None, products=0, earlier=0, steps=0)
+        return replace(self, last=None, products=0, earlier=0, steps=0, halved=math.inf, slow=0)
 
     def factorised(self, c: float) -> CurvatureMemory:
         """With the factor of H + c; without H where rounding has made it indefinite, or it is of some columns alone."""
@@ -88,6 +101,10 @@ class CurvatureMemory:
                 secants = (*secants, Secant(s, y))[max(len(secants) + 1 - most, 0) :]
         return replace(self, last=here, secants=secants)
 
+    def watched(self, gap: float) -> CurvatureMemory:
+        """With the gap at the next point."""
+        return replace(self, halved=gap, slow=0) if gap <= 0.5 * self.halved else replace(self, slow=self.slow + 1)
+
     def precondition(self, r: FloatArray) -> FloatArray:
         """(H + c)^-1 r, or r without a factor; r may hold vectors as columns."""
         if self.factor is None:
@@ -102,6 +119,7 @@ class Direction(NamedTuple):
     d: FloatArray
     given_up: bool = False
     end: FloatArray | None = None
+    flat: float = FLAT  # where the search of its line ends
 
 
 @dataclass(frozen=True)
@@ -126,6 +144,8 @@ class Directions:
         if memory.factor is not None:
             old = cost is not None and memory.steps >= TUNING.renewal * cost
             return self._exact(point) if old else self._with_factor(point, memory.noted(point, TUNING.memory))
+        if cost is None and _told_apart(point.objective) and memory.slow <= TUNING.patience:
+            return self._by_secants(point, memory)
         rent = math.inf if cost is None else 0 if sample else max(1, int(cost - memory.earlier))
         d, n, good = self._conjugate_gradients(point, cost is None, min(rent, self.max_products))
         if not good and rent <= self.max_products and cost is not None:
@@ -133,8 +153,22 @@ class Directions:
         return Direction(d, not good and n >= self.max_products), replace(memory, products=memory.products + n)
 
     def _with_factor(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
-        d = corrected(memory.precondition, memory.secants, memory.c, -point.gradient)
+        d = -point.gradient
+        if memory.secants:
+            d = corrected(by_solving(memory.precondition), memory.secants, memory.c, d)
+        else:
+            d = memory.precondition(d)
         return Direction(d), replace(memory, steps=memory.steps + 1)
+
+    def _by_secants(self, point: Point, memory: CurvatureMemory) -> tuple[Direction, CurvatureMemory]:
+        """Limited-memory BFGS from the diagonal: a direction for nothing, where conjugate gradients take products."""
+        objective, penalty = point.objective, point.objective.penalty
+        memory = memory.watched(penalty.conjugate(point.gradient)).noted(point, TUNING.recent)
+        if not memory.secants:
+            return Direction(-point.gradient / _diagonal(objective), flat=TUNING.flat), memory
+        diagonal = _diagonal(objective, _spread_along(memory.secants[-1], objective.variances))
+        d = corrected(by_diagonal(diagonal), memory.secants, penalty.curvature, -point.gradient)
+        return Direction(d, flat=TUNING.flat), memory
 
     def _exact(self, point: Point) -> tuple[Direction, CurvatureMemory]:
         memory = CurvatureMemory(point.risk_hessian()).factorised(point.objective.penalty.curvature)
@@ -157,11 +191,27 @@ class Directions:
         )
 
 
-def _diagonal(objective: Objective) -> FloatArray:
+def _told_apart(objective: Objective) -> bool:
+    """Whether secants will do: a pass over X costs more than the loss, and variances tell the columns apart.
+
+    Where all columns have the same variance, as scaled ones have, the diagonal says nothing, and secants of a few
+    steps do not make up for it.
+    """
+    return objective.entries_a_row >= TUNING.entries and objective.unevenness > TUNING.uneven
+
+
+def _spread_along(step: Secant, variance: FloatArray) -> float:
+    """What the columns' variances count in the curvature that a step has shown."""
+    size = float(step.s @ (variance * step.s))
+    return step.curvature / size if size > 0 else TUNING.spread
+
+
+def _diagonal(objective: Objective, spread: float | None = None) -> FloatArray:
     """What stands for the Hessian's diagonal: the penalty's part, and the variances of the columns.
 
     The true one lies between nothing and 2 phi'' times the variance, as more or fewer pairs are active; so no column,
     however few of its pairs are left, is blown up. It costs no pass over X but the first one.
     """
-    diagonal = objective.penalty.curvature + TUNING.spread * np.square(objective.deviations)
+    spread = TUNING.spread if spread is None else spread
+    diagonal = objective.penalty.curvature + spread * objective.variances
     return np.clip(diagonal, EPS * float(diagonal.max()), LARGEST)

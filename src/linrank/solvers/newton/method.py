@@ -224,7 +224,7 @@ def _next(state: Iterate, directions: Directions, sample: bool = False) -> Itera
     direction, memory = directions.next(state.point, state.memory, sample)
     if direction.end is None:
         line = state.point.along(direction.d)
-        point = line.point(search(line, 1.0))
+        point = line.point(search(line, 1.0, direction.flat))
     else:
         segment = state.point.towards(direction.end)
         point = segment.point(search_segment(segment))

@@ -2,40 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from ..._once import cached_property
 from ..._typing import FloatArray
+from ...kernels.vectors import add_step, divide, take_change
 
 
-class Secant(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Secant:
     """A step s, and what it did to the mean loss's gradient, y: with c s added it serves for any penalty."""
 
     s: FloatArray
     y: FloatArray
 
+    def __iter__(self) -> Iterator[FloatArray]:
+        return iter((self.s, self.y))
 
-def corrected(
-    precondition: Callable[[FloatArray], FloatArray], secants: tuple[Secant, ...], c: float, r: FloatArray
-) -> FloatArray:
+    @cached_property
+    def curvature(self) -> float:
+        """Of the mean loss along the step: s.y."""
+        return float(self.s @ self.y)
+
+    @cached_property
+    def square(self) -> float:
+        """|s|^2."""
+        return float(self.s @ self.s)
+
+
+#: From r and the last step: P r, P the preconditioner, and (y + c s).P (y + c s), which tells how large P is.
+Precondition = Callable[[FloatArray, Secant, float], tuple[FloatArray, float]]
+
+
+def by_diagonal(diagonal: FloatArray) -> Precondition:
+    """A diagonal that stands for the Hessian."""
+
+    def precondition(r: FloatArray, last: Secant, c: float) -> tuple[FloatArray, float]:
+        z = np.empty_like(r)
+        return z, divide(r, diagonal, last.y, c, last.s, z)
+
+    return precondition
+
+
+def by_solving(solve: Callable[[FloatArray], FloatArray]) -> Precondition:
+    """A matrix by which `solve` divides vectors, given as columns."""
+
+    def precondition(r: FloatArray, last: Secant, c: float) -> tuple[FloatArray, float]:
+        change = last.y + c * last.s
+        z, Pc = solve(np.array([r, change]).T).T
+        return np.ascontiguousarray(z), float(change @ Pc)
+
+    return precondition
+
+
+def corrected(precondition: Precondition, secants: tuple[Secant, ...], c: float, r: FloatArray) -> FloatArray:
     """The preconditioner times r, corrected so that each y + c s is taken to s, the last ones exactly.
 
-    `precondition` takes vectors as columns, too.
+    The two loops of limited-memory BFGS, a sweep over r for each step.
     """
-    if not secants:
-        return precondition(r)
-    pairs = [(s, y + c * s) for s, y in secants]
-    sizes = [float(s @ y) for s, y in pairs]
-    parts = []
-    for (s, y), sy in zip(reversed(pairs), reversed(sizes), strict=True):
-        parts.append(float(s @ r) / sy)
-        r = r - parts[-1] * y
-    z, Py = precondition(np.array([r, pairs[-1][1]]).T).T
-    z = z * (sizes[-1] / float(pairs[-1][1] @ Py))  # the preconditioner may be too large or too small as a whole
-    for (s, y), sy, part in zip(pairs, sizes, reversed(parts), strict=True):
-        z = z + (part - float(y @ z) / sy) * s
+    sizes, parts = [one.curvature + c * one.square for one in secants], [0.0] * len(secants)
+    r, along = r.copy(), float(secants[-1].s @ r)
+    for i in range(len(secants) - 1, -1, -1):
+        (s, y), parts[i] = secants[i], along / sizes[i]
+        along = take_change(r, parts[i], y, c, s, secants[max(i - 1, 0)].s)
+    z, size = precondition(r, secants[-1], c)
+    z *= sizes[-1] / size  # the preconditioner may be too large or too small as a whole
+    s, y = secants[0]
+    along = float(y @ z) + c * float(s @ z)
+    for i, one in enumerate(secants):
+        following = secants[min(i + 1, len(secants) - 1)]
+        along = add_step(z, parts[i] - along / sizes[i], one.s, following.y, c, following.s)
     return z
 
 
