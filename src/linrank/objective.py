@@ -61,6 +61,12 @@ class Objective:
         return self.engine.largest_row(self.scale)
 
     @cached_property
+    def evenness(self) -> float:
+        """Pairs over those that two grades would have, each of half the rows of its query; 1 at most."""
+        facts = self.engine.facts
+        return min(1.0, 4.0 * facts.pairs * max(facts.queries, 1) / max(facts.rows, 1) ** 2)
+
+    @cached_property
     def variances(self) -> FloatArray:
         """Variance of each column in scaled units."""
         deviation = self.engine.columns().deviation

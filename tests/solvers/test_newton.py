@@ -15,6 +15,7 @@ from linrank.losses import Hinge, HuberHinge, SquaredHinge
 from linrank.objective import Objective
 from linrank.penalties import Ridge
 from linrank.solvers import Bundle, Newton, Status
+from linrank.solvers.newton import method
 from linrank.testing import enumerate_pairs, make_ranking
 from products import ProductsEngine
 
@@ -206,3 +207,18 @@ def test_slopes_of_the_huberised_hinge_never_exceed_1():
         (a, b), (m, inside) = HuberHinge(mu).steps
         assert 2 * a * (m - inside) <= 1 + 4 * np.finfo(float).eps
         assert b == -a
+
+
+@pytest.mark.parametrize(("grades", "part"), [([0.5, 0.5], 1.0), ([0.97, 0.03], 0.1164), ([0.2] * 5, 1.0)])
+def test_a_sample_of_few_pairs_takes_more_rows(grades, part, monkeypatch):
+    """Where most rows are of one grade, as many rows tell less of each feature."""
+    X = np.random.default_rng(0).normal(size=(20_000, 30))
+    y = np.repeat(np.arange(len(grades)), (20_000 * np.array(grades)).astype(int))
+    asked = []
+    with LocalEngine(RankingData(X, y)) as engine:
+        objective = Objective(engine, SquaredHinge(), Ridge(0.1))
+        assert objective.evenness == pytest.approx(part)
+        monkeypatch.setattr(method, "TUNING", replace(method.TUNING, sample=10))
+        monkeypatch.setattr(LocalEngine, "sample", lambda self, n: asked.append(n))
+        method.sample_of(objective)
+    assert asked == [max(int(20 * 30 / objective.evenness), 500)]

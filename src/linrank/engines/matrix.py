@@ -263,6 +263,14 @@ def score_rows(data: RankingData, w: FloatArray) -> FloatArray:
     return predict(data.X, w)
 
 
+def fits_float32(data: NDArray[Any]) -> bool:
+    """Whether rounding to float32 takes digits alone."""
+    if data.dtype == np.float32:
+        return True
+    size = np.abs(data)
+    return bool(np.all((size <= products.LARGEST) & ((size >= products.SMALLEST) | (size == 0.0))))
+
+
 def as_matrix(X: Any) -> Matrix:
     """Wrap validated features."""
     return SparseMatrix(X.data, X.indices, X.indptr, X.shape) if sp.issparse(X) else DenseMatrix(X)

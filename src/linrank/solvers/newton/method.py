@@ -186,8 +186,12 @@ class OnSample:
 
 
 def sample_of(objective: Objective) -> Objective | None:
-    """A smooth objective over a sample of the rows that tells features apart; None where that does not pay."""
-    n_rows = max(TUNING.sample, TUNING.rows_a_feature * objective.n_features, objective.n_rows // TUNING.one_in)
+    """A smooth objective over a sample of the rows that tells features apart; None where that does not pay.
+
+    Where most rows are of one grade, fewer pairs are left of a sample, and it takes more rows to tell as much.
+    """
+    wanted = int(TUNING.rows_a_feature * objective.n_features / objective.evenness)
+    n_rows = max(TUNING.sample, wanted, objective.n_rows // TUNING.one_in)
     share = n_rows / objective.n_rows
     if share > 1 or (objective.hessian_cost or 0.0) * share > TUNING.pays:
         return None
