@@ -2,7 +2,8 @@
 
 Sources are made block by block, and deleted at the end. A fit runs in a process of its own under RLIMIT_DATA, which
 bounds its anonymous memory; mapped files do not count. Its weights are compared, bit by bit, with those of a fit to the
-same rows in memory. ``LINRANK_BIG`` names a folder with 30 GB of room; about twelve minutes.
+same rows in memory. ``LINRANK_BIG`` names a folder with 30 GB of room; about fifteen minutes. ``LINRANK_CASES=Parquet``
+runs the cases with that in their names alone; rows of the others stay as they were measured.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from measure import quick
-from results import FIT, report
+from results import FIT, RESULTS, report, table
 
 SOURCES = (*FIT, "io/**/*.py", "data/mapped.py", "data/scan.py", "data/ranking_data.py", "data/preferences.py")
 
 #: Format, rows, features, entries a row, bytes that a fit may allocate, and whether one query of all rows is tried.
 CASES: dict[str, tuple[str, int, int, int, float, bool]] = {
     "dense, Parquet": ("parquet", 6_000_000, 200, 200, 1.2e9, True),
-    "dense, SVMlight": ("svmlight", 6_000_000, 200, 200, 1.2e9, False),
+    "dense, SVMlight": ("svmlight", 6_000_000, 200, 200, 1.2e9, True),
     "sparse, SVMlight": ("svmlight", 3_000_000, 20_000, 150, 0.9e9, True),
 }
 LENGTH = 40  # rows of a query
@@ -121,7 +122,7 @@ def watch():
     while not done.wait(0.005):
         peak[0] = max(peak[0], status("RssAnon"))
 
-thread = threading.Thread(target=watch)
+thread = threading.Thread(target=watch, daemon=True)  # an error of the fit ends the process
 thread.start()
 begin, cpu = time.perf_counter(), time.process_time()
 ranker = train(data, qid)
@@ -245,7 +246,7 @@ def watch():
     while not done.wait(0.002):
         peak[0] = max(peak[0], anonymous())
 
-thread = threading.Thread(target=watch)
+thread = threading.Thread(target=watch, daemon=True)
 thread.start()
 linrank.LinearRanker(loss).fit(X, y, qid)
 done.set()
@@ -276,16 +277,28 @@ def bytes_a_row() -> list[dict[str, Any]]:
     return rows
 
 
+def chosen() -> dict[str, tuple[str, int, int, int, float, bool]]:
+    """The cases to run; of a quick check two, on few rows."""
+    part = os.environ.get("LINRANK_CASES", "")
+    cases = {name: case for name, case in CASES.items() if part in name}
+    if not quick():
+        return cases
+    small = [name for name in cases if name != "dense, SVMlight"]  # two say whether it works
+    return {name: (kind, m // QUICK, min(d, 2000), entries, 1e12, False)
+            for name, (kind, m, d, entries, *_) in CASES.items() if name in small}  # fmt: skip
+
+
 def main() -> None:
-    report("disk_memory", bytes_a_row())
-    rows = []
-    for name, case in CASES.items():
-        kind, m, d, entries, limit, one = case
-        if quick():
-            m, limit, one = m // QUICK, 1e12, False
-            if name == "dense, SVMlight":  # two say whether it works
-                continue
-        for row in answers(name, kind, m, min(d, 2000) if quick() else d, entries, limit, one):
-            rows.append(row)
+    if "LINRANK_CASES" not in os.environ:
+        report("disk_memory", bytes_a_row())
+    cases = chosen()
+    found: dict[str, list[dict[str, Any]]] = {}
+    if not quick() and (RESULTS / "disk.csv").exists():
+        for row in table("disk"):
+            found.setdefault(row["data"].rpartition(", ")[0], []).append(row)
+    for name, case in cases.items():
+        found[name] = []
+        for row in answers(name, *case):
+            found[name].append(row)
             print({key: row[key] for key in ("data", "fit s", "same bits", "bytes a row")}, flush=True)
-    report("disk", rows)
+    report("disk", [row for name in CASES for row in found.get(name, [])])

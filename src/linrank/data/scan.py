@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._bars import size
+from .._errors import memory_in_words
 from .._typing import FloatArray
 from .dataset import CHUNK_BYTES, Dataset
 from .joining import joined, wide_enough
@@ -57,7 +58,8 @@ class Scan(Dataset):
     def opened(self) -> Dataset:
         """All rows, as arrays that lie on disk: from the cache, which is written first if need be."""
         if "_opened" not in self.__dict__:
-            self.__dict__["_opened"] = self.source.open()
+            with memory_in_words():
+                self.__dict__["_opened"] = self.source.open()
         opened: Dataset = self.__dict__["_opened"]
         return opened
 
@@ -118,7 +120,8 @@ class Scan(Dataset):
 
     def load(self) -> Dataset:
         """All rows in memory."""
-        return self.source.load()
+        with memory_in_words():
+            return self.source.load()
 
     def chunks(self, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Dataset]:
         """The rows in the order of the files, about `chunk_bytes` bytes of features at a time; nothing is written."""
