@@ -25,6 +25,7 @@ from ._tables import each, whole
 from .write import checked
 
 FEWEST_ROWS, BATCH_BYTES = 1 << 10, 1 << 22  # of a batch
+FEW_COLUMNS = 16  # fewer take a part of that: they are read where memory counts
 BUFFER_BYTES = 1 << 16  # of a column read at a time; a row group may be larger than memory
 ROLES = b"linrank"  # key of the metadata that says which column is what
 
@@ -33,29 +34,35 @@ ROLES = b"linrank"  # key of the metadata that says which column is what
 def _opened(source: Source, options: ReadOptions) -> Iterator[tuple[ArrowTables, Columns]]:
     """A Parquet file, by batches of the rows of its row groups, and which column is what, as it may say itself."""
     path, columns = path_of(source, "parquet"), options.columns
-    (parquet,) = pyarrow("parquet")
+    parquet, lib = pyarrow("parquet", "lib")
     with open(path, "rb") as file, arrow_errors(name_of(path)), options.progress(path) as progress:
         size, found = os.fstat(file.fileno()).st_size, parquet.ParquetFile(file, buffer_size=BUFFER_BYTES)
         n_rows, several = found.metadata.num_rows, count_threads(options.n_jobs) > 1
+        cells, seen = max(1, n_rows * found.metadata.num_columns), [0]
         progress.begin(size)
 
         def batches(needed: list[str]) -> Iterator[tuple[Any, float]]:
-            done, n = 0, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(1, len(needed))))
+            done, n = 0, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(FEW_COLUMNS, len(needed))))
             for batch in found.iter_batches(n, columns=needed, use_threads=several):
                 done += len(batch)
-                progress.reached(size * done // n_rows)
-                yield batch, progress.share
+                seen[0] += len(batch) * len(needed)
+                progress.reached(min(size, size * seen[0] // cells))
+                yield batch, done / n_rows
+            lib.default_memory_pool().release_unused()
 
         known = _roles(found.schema_arrow)
         given = {role: known.get(role, "") if known and getattr(columns, role) is None else getattr(columns, role)
                  for role in ("label", "query", "id", "weight")}  # fmt: skip
-        yield ArrowTables(_head(found), batches), replace(columns, **given)
+        yield ArrowTables(_head(found), batches, n_rows), replace(columns, **given)
 
 
 def _head(file: Any) -> Any:
-    """The first rows: enough to see how long the lists in them are."""
-    batch = next(file.iter_batches(FEWEST_ROWS), None)
-    head = file.schema_arrow.empty_table() if batch is None else as_table(batch)
+    """The first rows, where they tell how long lists are; else none, as each column that is begun takes memory."""
+    (types,) = pyarrow("types")
+    schema = file.schema_arrow
+    nested = any(types.is_nested(column.type) for column in schema)
+    batch = next(file.iter_batches(FEWEST_ROWS), None) if nested else None
+    head = schema.empty_table() if batch is None else as_table(batch)
     validate(head)
     return head
 
