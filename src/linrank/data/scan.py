@@ -135,9 +135,11 @@ class Scan(Dataset):
         return (replace(chunk, X=wide_enough(chunk.X, width)) for chunk in self.chunks())
 
     def parts(self, n: int) -> list[Scan]:
-        """At most n scans that make up this one, of about the same size: whole files.
+        """At most n scans that make up this one, in its order and of about the same size: whole files.
 
-        A query may cross them: whoever reads them brings its rows together.
+        Where there are fewer files than that, Parquet is cut at its row groups, of one file or several; a file of any
+        other format is the smallest part. A query may cross parts, as it may cross files: whoever reads them brings its
+        rows together.
         """
         return [Scan(source) for source in self.source.parts(n)]
 

@@ -42,7 +42,7 @@ HASHED = 1 << 20  # bytes at either end of a file
 UNFINISHED = ".part"
 ENTRY = r".+-[0-9a-f]{24}"
 #: How a reader goes, but not what it gives.
-NOT_IN_KEY = ("n_jobs", "verbose")
+NOT_IN_KEY = ("n_jobs", "verbose", "groups")
 
 Tell = Callable[[str], None]
 
@@ -87,6 +87,8 @@ class Key:
         told["dtype"] = np.dtype(options.dtype).name
         pieces = [[os.path.realpath(piece.path), *map(list, piece.partition)] for piece in located.pieces]
         asked: dict[str, Any] = {"files": pieces, "format": located.format, "options": told}
+        if any(piece.groups for piece in located.pieces):
+            asked["groups"] = [piece.groups for piece in located.pieces]
         if located.first_query:
             asked["first_query"] = located.first_query
         beside = [side_path(path, ends) for path in located.paths for ends in (SIZES, WEIGHTS)]

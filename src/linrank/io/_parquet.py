@@ -37,13 +37,15 @@ def _opened(source: Source, options: ReadOptions) -> Iterator[tuple[ArrowTables,
     parquet, lib = pyarrow("parquet", "lib")
     with open(path, "rb") as file, arrow_errors(name_of(path)), options.progress(path) as progress:
         size, found = os.fstat(file.fileno()).st_size, parquet.ParquetFile(file, buffer_size=BUFFER_BYTES)
-        n_rows, several = found.metadata.num_rows, count_threads(options.n_jobs) > 1
+        chosen = range(*(options.groups or (0, found.num_row_groups)))
+        n_rows = sum(found.metadata.row_group(k).num_rows for k in chosen)
+        several = count_threads(options.n_jobs) > 1
         cells, seen = max(1, n_rows * found.metadata.num_columns), [0]
         progress.begin(size)
 
         def batches(needed: list[str]) -> Iterator[tuple[Any, float]]:
             done, n = 0, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(FEW_COLUMNS, len(needed))))
-            for batch in found.iter_batches(n, columns=needed, use_threads=several):
+            for batch in found.iter_batches(n, list(chosen), columns=needed, use_threads=several):
                 done += len(batch)
                 seen[0] += len(batch) * len(needed)
                 progress.reached(min(size, size * seen[0] // cells))
@@ -80,9 +82,20 @@ def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
 
 
 def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
-    """The same, batch by batch."""
+    """The same, batch by batch; of some row groups, if so told."""
+    before = sum(rows for rows, _ in groups(source)[: options.groups[0]]) if options.groups else 0
     with _opened(source, options) as (tables, columns):
-        yield from each(tables, columns, options.missing, options.dtype)
+        yield from each(tables, columns, options.missing, options.dtype, before)
+
+
+def groups(source: Source) -> list[tuple[int, int]]:
+    """Rows and bytes of each row group."""
+    path = path_of(source, "parquet")
+    (parquet,) = pyarrow("parquet")
+    with open(path, "rb") as file, arrow_errors(name_of(path)):
+        found = parquet.ParquetFile(file).metadata
+        each_group = [found.row_group(k) for k in range(found.num_row_groups)]
+        return [(group.num_rows, group.total_byte_size) for group in each_group]
 
 
 def _roles(schema: Any) -> dict[str, str]:

@@ -197,11 +197,11 @@ def whole(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> D
     return _with(data, reader.checked(data.X, data))
 
 
-def each(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> Iterator[Dataset]:
-    """A table part by part; that a feature looks like the query is told at the end."""
+def each(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike, before: int = 0) -> Iterator[Dataset]:
+    """A table part by part, after so many rows; that a feature looks like the query is told at the end."""
     if missing == "mean":
         raise ParameterError("missing='mean' would differ by part: read with missing='keep', fit with missing='mean'.")
-    reader, before = TableReader(tables, columns, missing, dtype), 0
+    reader = TableReader(tables, columns, missing, dtype)
     for part, _ in reader.parts():
         yield _with(part, reader.checked(part.X, part, before))
         before += part.n_rows
