@@ -3,6 +3,7 @@
 import errno
 import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import time
@@ -54,8 +55,8 @@ def test_the_folder(monkeypatch, tmp_path):
 
 
 def test_it_is_written_once_and_again_where_anything_changed(source, folder, caplog):
-    first = linrank.scan(source)
-    X = np.array(first.X)
+    kept = linrank.scan(source).X
+    X = np.array(kept)
     (entry,) = entries(folder)
     written = (entry.path / "X.npy").stat().st_mtime_ns
     assert np.array_equal(linrank.scan(source).X, X)
@@ -67,7 +68,7 @@ def test_it_is_written_once_and_again_where_anything_changed(source, folder, cap
     assert sorted(states(folder)) == ["changed", "changed"]
     assert np.array_equal(linrank.scan(source).X, other)
     assert sorted(states(folder)) == ["changed", "current"]  # what it replaces is gone, what was read otherwise is not
-    assert np.array_equal(first.X, X)  # who has it mapped keeps it
+    assert np.array_equal(kept, X)  # who has it mapped keeps it
     source.unlink()
     assert states(folder) == ["gone", "gone"]
     assert list(folder.glob("*.lock")) == []
@@ -122,6 +123,22 @@ def test_a_source_that_changes_or_vanishes_meanwhile(source, folder, monkeypatch
     with pytest.raises(FileNotFoundError, match=r"data\.txt"):
         _ = scan.X
     assert list(folder.iterdir()) == []
+
+
+def test_a_source_that_changes_after_it_was_opened(source):
+    scan = linrank.scan(source)
+    ranker = LinearRanker().fit(scan)
+    write(source, 1, m=300)
+    for use in (lambda: LinearRanker().fit(scan), lambda: ranker.predict(scan), lambda: scan.n_rows, scan.chunks):
+        with pytest.raises(DataError, match=r"data\.txt changed since it was opened: scan it again"):
+            use()
+    assert linrank.scan(source).n_rows == 300
+    assert pickle.loads(pickle.dumps(scan)).n_rows == 300  # not opened yet
+    write(source, 0)
+    scan = linrank.scan(source)
+    assert scan.n_rows == 200
+    source.unlink()  # what was read is in the cache
+    assert np.array_equal(LinearRanker().fit(scan).coef_, ranker.coef_)
 
 
 @pytest.mark.parametrize("when", [0, 1, 3, 8, 12])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._bars import size
-from .._errors import memory_in_words
+from .._errors import DataError, memory_in_words
 from .._typing import FloatArray
 from .dataset import CHUNK_BYTES, Dataset
 from .joining import joined, wide_enough
@@ -25,6 +25,9 @@ class Source(Protocol):
 
     def known(self) -> dict[str, Any]:
         """What is known without reading the rows: "rows", "features", "bytes", where they are."""
+
+    def state(self) -> dict[str, Any]:
+        """What tells, at little cost, whether its files are what they were, by their paths; of those there are."""
 
     def open(self) -> Dataset:
         """All rows, mapped from disk; the first time they are read and written there."""
@@ -56,10 +59,18 @@ class Scan(Dataset):
         self.__dict__.update(source=source)
 
     def opened(self) -> Dataset:
-        """All rows, as arrays that lie on disk: from the cache, which is written first if need be."""
+        """All rows, as arrays that lie on disk: from the cache, which is written first if need be.
+
+        A file that has changed since is an error: the rows would be neither what it was nor, beside those of a new
+        scan, what it is. One that has vanished is not missed.
+        """
+        now = self.source.state()
         if "_opened" not in self.__dict__:
             with memory_in_words():
-                self.__dict__["_opened"] = self.source.open()
+                self.__dict__.update(_opened=self.source.open(), _state=now)
+        for path, before in self.__dict__["_state"].items():
+            if now.get(path, before) != before:
+                raise DataError(f"{path} changed since it was opened: scan it again to use what it holds now.")
         opened: Dataset = self.__dict__["_opened"]
         return opened
 

@@ -111,6 +111,10 @@ class FileSource:
             return {}
         return {"rows": found.n_rows, "features": found.n_features, "bytes": n_bytes(found.X)}
 
+    def state(self) -> dict[str, Any]:
+        """Size and time of change of each file that is there."""
+        return _cache.state_of(self.located)
+
     def open(self, tell: Callable[[str], None] = _cache.logger.info) -> Dataset:
         """All rows, mapped from the cache."""
         return warn_of_no_queries(_cache.open_cached(self.located, self.options, self.folder, tell))
