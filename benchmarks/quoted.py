@@ -182,6 +182,30 @@ def _disk(given: Tables) -> str:
     return markdown(["data", "rows x features", *shown.values(), "same bits"], rows)
 
 
+def _disk_order(given: Tables) -> str:
+    rows = []
+    for row in given.rows("disk_order"):
+        cells = [row["rows"], f"{int(row['m']):,} x {int(row['features']):,}", digits(row["X GB"])]
+        for temper in ("cold", "warm"):
+            cells += [digits(row[f"{what} {temper} s"]) for what in ("stored", "copy", "moved")]
+        ratios = (fixed(row[f"moved / stored {temper}"], 1) for temper in ("cold", "warm"))
+        rows.append([*cells, *ratios, row["within the gaps"]])
+    times = [f"{what}, {temper}" for temper in ("cold", "warm") for what in ("stored: fit, s", "moved: copy", "fit")]
+    ratios = ("moved / stored, cold", "warm")
+    return markdown(["data", "rows x features", "X, GB", *times, *ratios, "within the gaps"], rows)
+
+
+def _disk_stream(given: Tables) -> str:
+    rows = []
+    for row in given.rows("disk_stream"):
+        shape = f"{int(row['rows']):,} x {int(row['features']):,}"
+        cache = digits(row["s to the cache"]) if float(row["s to the cache"]) else ""
+        quality = (fixed(row[name], 4) for name in ("pairwise accuracy", "ndcg@10"))
+        rows.append([shape, row["way"], digits(row["seconds"]), cache, *quality])
+    head = ["rows x features", "way", "seconds in all", "of these, to the cache", "pairwise accuracy", "NDCG@10"]
+    return markdown(head, rows)
+
+
 def _disk_memory(given: Tables) -> str:
     losses = ("squared_hinge", "hinge", "logistic")
     rows = [[row["rows are"], *(fixed(row[loss], 0) for loss in losses)] for row in given.rows("disk_memory")]
@@ -489,6 +513,8 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     **{name: _plain(name) for name in CLUSTER},
     "disk": _disk,
     "disk_memory": _disk_memory,
+    "disk_order": _disk_order,
+    "disk_stream": _disk_stream,
     "inference": _inference,
     "coverage": _coverage,
     "coverage_pairs": _coverage_pairs,

@@ -2,15 +2,13 @@
 
 Sources are made block by block, and deleted at the end. A fit runs in a process of its own under RLIMIT_DATA, which
 bounds its anonymous memory; mapped files do not count. Its weights are compared, bit by bit, with those of a fit to the
-same rows in memory. ``LINRANK_BIG`` names a folder with 30 GB of room; about twelve minutes.
+same rows in memory. ``LINRANK_BIG`` names a folder with 30 GB of room; about fifteen minutes. ``LINRANK_CASES=Parquet``
+runs the cases with that in their names alone; rows of the others stay as they were measured.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,14 +18,15 @@ from typing import Any
 import numpy as np
 
 from measure import quick
-from results import FIT, report
+from questions._disk import forget, in_process, seconds_of_cat
+from results import FIT, RESULTS, report, table
 
 SOURCES = (*FIT, "io/**/*.py", "data/mapped.py", "data/scan.py", "data/ranking_data.py", "data/preferences.py")
 
 #: Format, rows, features, entries a row, bytes that a fit may allocate, and whether one query of all rows is tried.
 CASES: dict[str, tuple[str, int, int, int, float, bool]] = {
     "dense, Parquet": ("parquet", 6_000_000, 200, 200, 1.2e9, True),
-    "dense, SVMlight": ("svmlight", 6_000_000, 200, 200, 1.2e9, False),
+    "dense, SVMlight": ("svmlight", 6_000_000, 200, 200, 1.2e9, True),
     "sparse, SVMlight": ("svmlight", 3_000_000, 20_000, 150, 0.9e9, True),
 }
 LENGTH = 40  # rows of a query
@@ -121,7 +120,7 @@ def watch():
     while not done.wait(0.005):
         peak[0] = max(peak[0], status("RssAnon"))
 
-thread = threading.Thread(target=watch)
+thread = threading.Thread(target=watch, daemon=True)  # an error of the fit ends the process
 thread.start()
 begin, cpu = time.perf_counter(), time.process_time()
 ranker = train(data, qid)
@@ -134,28 +133,7 @@ print(json.dumps({**found, "seconds": seconds, "cpu": cpu, "memory": peak[0] - r
 
 
 def fit(folder: Path, cache: Path, limit: float, one_query: bool, in_memory: bool) -> dict[str, Any]:
-    arguments = [str(folder), str(cache), str(limit), str(int(one_query)), str(int(in_memory))]
-    found = subprocess.run([sys.executable, "-c", CHILD, *arguments], capture_output=True, text=True, check=False)
-    if found.returncode:
-        raise RuntimeError(found.stderr[-2000:])
-    return dict(json.loads(found.stdout.splitlines()[-1]))
-
-
-def forget(files: list[Path]) -> None:
-    """Have the system drop what it holds of files."""
-    for path in files:
-        with open(path, "rb") as file:
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-
-def seconds_of_cat(files: list[Path]) -> float:
-    """Reading files once, from disk."""
-    forget(files)
-    begin = time.perf_counter()
-    with open(os.devnull, "wb") as nowhere:
-        subprocess.run(["cat", *map(str, files)], stdout=nowhere, check=True)
-    return time.perf_counter() - begin
+    return dict(in_process(CHILD, folder, cache, limit, int(one_query), int(in_memory)))
 
 
 def seconds_of_a_pass(X: Any, files: list[Path]) -> float:
@@ -185,7 +163,7 @@ def answers(name: str, kind: str, m: int, d: int, entries: int, limit: float, on
         entry = next(path for path in cache.iterdir() if path.is_dir())
         files = [entry / file for file in ("X.npy", "data.npy", "indices.npy") if (entry / file).exists()]
         n_bytes, m = sum(file.stat().st_size for file in files), X.shape[0]
-        cat = seconds_of_cat(files)  # first: what is mapped and was read is not forgotten
+        cat = min(seconds_of_cat(files) for _ in range(2))  # first: what is mapped and was read is not forgotten
         reading = seconds_of_a_pass(X, files)
         del X
         for one_query in (False, True) if one else (False,):
@@ -245,7 +223,7 @@ def watch():
     while not done.wait(0.002):
         peak[0] = max(peak[0], anonymous())
 
-thread = threading.Thread(target=watch)
+thread = threading.Thread(target=watch, daemon=True)
 thread.start()
 linrank.LinearRanker(loss).fit(X, y, qid)
 done.set()
@@ -268,24 +246,33 @@ def bytes_a_row() -> list[dict[str, Any]]:
             row: dict[str, Any] = {"rows are": shape}
             for loss in LOSSES if not quick() else LOSSES[:1]:
                 arguments = [f"{place}/", loss, str(length), str(int(graded))]
-                found = subprocess.run(
-                    [sys.executable, "-c", ONE_FIT, *arguments], capture_output=True, text=True, check=True
-                )
-                row[loss] = max(0.0, json.loads(found.stdout) - (64 << 20)) / m
+                row[loss] = max(0.0, in_process(ONE_FIT, *arguments) - (64 << 20)) / m
             rows.append(row)
     return rows
 
 
+def chosen() -> dict[str, tuple[str, int, int, int, float, bool]]:
+    """The cases to run; of a quick check two, on few rows."""
+    part = os.environ.get("LINRANK_CASES", "")
+    cases = {name: case for name, case in CASES.items() if part in name}
+    if not quick():
+        return cases
+    small = [name for name in cases if name != "dense, SVMlight"]  # two say whether it works
+    return {name: (kind, m // QUICK, min(d, 2000), entries, 1e12, False)
+            for name, (kind, m, d, entries, *_) in CASES.items() if name in small}  # fmt: skip
+
+
 def main() -> None:
-    report("disk_memory", bytes_a_row())
-    rows = []
-    for name, case in CASES.items():
-        kind, m, d, entries, limit, one = case
-        if quick():
-            m, limit, one = m // QUICK, 1e12, False
-            if name == "dense, SVMlight":  # two say whether it works
-                continue
-        for row in answers(name, kind, m, min(d, 2000) if quick() else d, entries, limit, one):
-            rows.append(row)
+    if "LINRANK_CASES" not in os.environ:
+        report("disk_memory", bytes_a_row())
+    cases = chosen()
+    found: dict[str, list[dict[str, Any]]] = {}
+    if not quick() and (RESULTS / "disk.csv").exists():
+        for row in table("disk"):
+            found.setdefault(row["data"].rpartition(", ")[0], []).append(row)
+    for name, case in cases.items():
+        found[name] = []
+        for row in answers(name, *case):
+            found[name].append(row)
             print({key: row[key] for key in ("data", "fit s", "same bits", "bytes a row")}, flush=True)
-    report("disk", rows)
+    report("disk", [row for name in CASES for row in found.get(name, [])])

@@ -24,6 +24,7 @@ from measure import PeakMemory, best_times, few, in_fresh_process, quick
 from results import report
 
 SOURCES = ("kernels/text/**/*.py", "io/**/*.py")
+LARGE = 2000 if quick() else 800_000  # rows of a table
 
 
 def letor(n_rows: int, n_features: int = 46) -> bytes:
@@ -67,6 +68,14 @@ def write_all(folder: Path, n_rows: int) -> dict[str, Path]:
     for ending, pack in ((".gz", lambda b: gzip.compress(b, 6)), (".zst", zstandard.compress)):
         files[f"letor.txt{ending}"] = folder / f"letor.txt{ending}"
         files[f"letor.txt{ending}"].write_bytes(pack(text))
+    return files
+
+
+def four_times(folder: Path) -> dict[str, Path]:
+    """Larger tables: how much of the peak is there for any size."""
+    files, data = {name: folder / f"large.{name}" for name in ("table.csv", "table.parquet")}, table(LARGE)
+    write_csv(files["table.csv"], data)
+    write_parquet(files["table.parquet"], data)
     return files
 
 
@@ -206,7 +215,9 @@ def main() -> None:
         for name in ("letor.txt", "sparse.txt"):
             same_numbers(files[name])
         larger = write_all(Path(folder), 500 if quick() else 200_000)
-        report("reading_memory", list(memories(larger, write_all(make(Path(folder) / "small"), 200))))
+        small = write_all(make(Path(folder) / "small"), 200)
+        rows = list(memories(larger, small))
+        report("reading_memory", rows + list(memories(four_times(Path(folder)), small)))
         report("reading_compile", [compiling(files[name]) for name in few(("letor.txt", "table.csv"), 1)])
         big = Path(folder) / "big"
         text = files["letor.txt"].read_bytes()

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TextIO
 
+from ._memory import check_room_for
 from ._text import printable
 
 AFTER = 1.0  # seconds before a bar is shown on a terminal
@@ -180,6 +181,7 @@ class Screen:
         if bar.after <= 0:
             self._paint()
         if self._thread is None or not self._thread.is_alive():
+            check_room_for(1)
             self._thread = threading.Thread(target=self._keep_painting, name="linrank-progress", daemon=True)
             self._thread.start()
 

@@ -6,14 +6,17 @@ LinrankError
 │   ├── FileFormatError                  a data file is not what it should be, at a line and column
 │   └── NoPairsError                     the data holds no preference at all
 ├── ModelFileError (also a ValueError)   a model file cannot be read, or a model not be written
+├── OutOfMemoryError (also a MemoryError) there is not enough memory for this data
 └── ParameterError (also a ValueError)   a parameter has a value that is not understood
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ._text import printable
@@ -29,6 +32,7 @@ __all__ = [
     "LinrankError",
     "ModelFileError",
     "NoPairsError",
+    "OutOfMemoryError",
     "ParameterError",
     "UndefinedMetricWarning",
 ]
@@ -90,8 +94,28 @@ class ModelFileError(LinrankError, ValueError):
     """A model file is damaged, foreign or newer than this linrank; the message says which, and what to do."""
 
 
+class OutOfMemoryError(LinrankError, MemoryError):
+    """There is not enough memory for this data; the message says what takes less."""
+
+
 class ParameterError(LinrankError, ValueError):
     """A parameter has a value that is not understood."""
+
+
+@contextmanager
+def memory_in_words() -> Iterator[None]:
+    """Memory that runs out in its body is told in a sentence; also a decorator."""
+    try:
+        yield
+    except OutOfMemoryError:
+        raise
+    except MemoryError as error:
+        asked = re.match(r"Unable to allocate ([\d.]+ \w+)", str(error))
+        more = f" ({asked[1]} more were asked for)" if asked else ""
+        raise OutOfMemoryError(
+            f"There is not enough memory{more}: give X as float32, use fewer threads (n_jobs) or rows, train from disk "
+            "(linrank.scan), or by SGDRanker.fit_stream, which takes least."
+        ) from error
 
 
 def warn_caller(text: str, category: type[Warning] = UserWarning) -> None:

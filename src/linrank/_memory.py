@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,10 @@ LIMITS = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
+
+#: Bytes that Python needs to begin a thread beside its stack: frames, and the C library's own.
+THREAD_BYTES = 4 << 20
+USUAL_STACK = 8 << 20
 
 
 def available(groups: Path = GROUPS, process: Path = Path("/proc/self"), system: Path = Path("/proc/meminfo")) -> int:
@@ -24,6 +30,28 @@ def available(groups: Path = GROUPS, process: Path = Path("/proc/self"), system:
     elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     return max(0, min(found, default=4 << 30))
+
+
+def check_room_for(n_threads: int) -> None:
+    """Raise MemoryError unless so many threads can begin.
+
+    A thread that begins where memory has run out dies before it says so, and `Thread.start` waits for it for ever. The
+    memory is asked for as a thread's stack is, so that the same limits count, and given back at once.
+    """
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return
+    try:
+        mmap.mmap(-1, n_threads * (_stack() + THREAD_BYTES), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except OSError:
+        raise MemoryError(f"There is no room for {n_threads} threads.") from None
+
+
+def _stack() -> int:
+    """Bytes of a new thread's stack."""
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    return threading.stack_size() or (USUAL_STACK if most == resource.RLIM_INFINITY else most)
 
 
 def _of_groups(groups: Path, process: Path) -> Iterator[int]:

@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ._errors import ParameterError
+from ._memory import check_room_for
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -99,6 +100,7 @@ def map_in_threads(function: Callable[[Item], Answer], items: Iterable[Item], n_
         give_up_if_stopped()
         return function(item)
 
+    check_room_for(count_threads(n_jobs))
     pool = ThreadPoolExecutor(count_threads(n_jobs), thread_name_prefix="linrank-map")
     try:
         return [job.result() for job in [pool.submit(work, item) for item in items]]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import linrank
 from linrank import LinearRanker, LinrankError, read_svmlight, save, write_svmlight
-from linrank.cli._files import Loaded
+from linrank.cli._loaded import Loaded
 from linrank.cli.predict import run_lines
 from linrank.io import Comments, Dataset, from_frame
 

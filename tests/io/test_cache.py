@@ -3,6 +3,7 @@
 import errno
 import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import time
@@ -14,6 +15,7 @@ import pytest
 
 import linrank
 from linrank import DataError, LinearRanker, LinrankError
+from linrank.engines import LocalEngine
 from linrank.io import _cache, _npy, _store
 from linrank.io._cache import cache_folder, entries
 from linrank.io._lock import is_held, locked
@@ -54,8 +56,8 @@ def test_the_folder(monkeypatch, tmp_path):
 
 
 def test_it_is_written_once_and_again_where_anything_changed(source, folder, caplog):
-    first = linrank.scan(source)
-    X = np.array(first.X)
+    kept = linrank.scan(source).X
+    X = np.array(kept)
     (entry,) = entries(folder)
     written = (entry.path / "X.npy").stat().st_mtime_ns
     assert np.array_equal(linrank.scan(source).X, X)
@@ -67,7 +69,7 @@ def test_it_is_written_once_and_again_where_anything_changed(source, folder, cap
     assert sorted(states(folder)) == ["changed", "changed"]
     assert np.array_equal(linrank.scan(source).X, other)
     assert sorted(states(folder)) == ["changed", "current"]  # what it replaces is gone, what was read otherwise is not
-    assert np.array_equal(first.X, X)  # who has it mapped keeps it
+    assert np.array_equal(kept, X)  # who has it mapped keeps it
     source.unlink()
     assert states(folder) == ["gone", "gone"]
     assert list(folder.glob("*.lock")) == []
@@ -122,6 +124,22 @@ def test_a_source_that_changes_or_vanishes_meanwhile(source, folder, monkeypatch
     with pytest.raises(FileNotFoundError, match=r"data\.txt"):
         _ = scan.X
     assert list(folder.iterdir()) == []
+
+
+def test_a_source_that_changes_after_it_was_opened(source):
+    scan = linrank.scan(source)
+    ranker = LinearRanker().fit(scan)
+    write(source, 1, m=300)
+    for use in (lambda: LinearRanker().fit(scan), lambda: ranker.predict(scan), lambda: scan.n_rows, scan.chunks):
+        with pytest.raises(DataError, match=r"data\.txt changed since it was opened: scan it again"):
+            use()
+    assert linrank.scan(source).n_rows == 300
+    assert pickle.loads(pickle.dumps(scan)).n_rows == 300  # not opened yet
+    write(source, 0)
+    scan = linrank.scan(source)
+    assert scan.n_rows == 200
+    source.unlink()  # what was read is in the cache
+    assert np.array_equal(LinearRanker().fit(scan).coef_, ranker.coef_)
 
 
 @pytest.mark.parametrize("when", [0, 1, 3, 8, 12])
@@ -246,7 +264,8 @@ def dying(moment):
 
         return call
 
-    for home, name in ((_npy.GrowingNpy, "append"), (_npy.GrowingNpy, "close"), (_store.Writer, "finish")):
+    homes = (_npy.GrowingNpy, "append"), (_npy.GrowingNpy, "close"), (_store.Writer, "finish")
+    for home, name in (*homes, (LocalEngine, "scores"), (LocalEngine, "evaluate")):  # the last two: of the fit
         setattr(home, name, counting(getattr(home, name)))
     for name in ("rename", "mkdir", "open", "close", "fsync", "unlink"):
         setattr(os, name, counting(getattr(os, name)))
@@ -262,7 +281,7 @@ def killed_at(source, moment):
     os._exit(0)
 
 
-def kill_and_look(source, expected, folder, moment) -> bool:
+def kill_and_look(source, expected, weights, folder, moment) -> bool:
     """Whether the process was killed there; afterwards all is as it should be."""
     shutil.rmtree(folder, ignore_errors=True)
     process = FORK.Process(target=killed_at, args=(source, moment))
@@ -272,24 +291,25 @@ def kill_and_look(source, expected, folder, moment) -> bool:
     scan = linrank.scan(source)
     assert np.array_equal(scan.X, expected)
     assert states(folder) == ["current"]
+    assert np.array_equal(LinearRanker().fit(scan).coef_, weights)
     return process.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("moment", [1, 9, 18, 27])
 def test_killed_at_any_moment_nothing_half_written_is_used(source, folder, moment):
-    expected = np.array(linrank.scan(source).X)
-    assert kill_and_look(source, expected, folder, moment)
+    scan = linrank.scan(source)
+    assert kill_and_look(source, np.array(scan.X), LinearRanker().fit(scan).coef_, folder, moment)
 
 
 @pytest.mark.slow
 def test_killed_at_fifty_moments(tmp_path, folder):
-    """At each of the events, and by the clock while larger data is read and fitted to."""
-    write(tmp_path / "data.txt", 0)
-    expected = np.array(linrank.scan(tmp_path / "data.txt").X)
-    moment = 1
-    while kill_and_look(tmp_path / "data.txt", expected, folder, moment):
+    """At each of the events, those of the fit among them, and by the clock while larger data is read and fitted to."""
+    source = tmp_path / "data.txt"
+    expected, moment = write(source, 0), 1
+    weights = LinearRanker().fit(linrank.scan(source)).coef_
+    while kill_and_look(source, expected, weights, folder, moment):
         moment += 1
-    assert moment > 30
+    assert moment > 35
     large = write(tmp_path / "large.txt", 1, m=60_000)
     weights = LinearRanker().fit(linrank.scan(tmp_path / "large.txt")).coef_
     for delay in np.linspace(0.02, 0.6, max(20, 51 - moment)):

@@ -8,11 +8,13 @@ import sys
 import tracemalloc
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-from linrank.io import Comments, Dataset, _parquet, _texts, read, read_svmlight, write_csv, write_parquet
+import linrank
+from linrank.io import Comments, Dataset, _parquet, _tables, _texts, read, read_svmlight, write_csv, write_parquet
 from linrank.io._growing import Growing, GrowingIds
 
 N_ROWS, N_FEATURES = 6000, 40
@@ -116,17 +118,42 @@ def test_each_kernel_of_the_reader_is_compiled_once(files, tmp_path):
     assert kernels == compiled == 16
 
 
-def test_parquet_is_read_by_batches_of_its_row_groups(files, monkeypatch):
+def test_parquet_is_read_by_batches_of_a_few_columns(files, monkeypatch):
     seen = []
     iterate = pq.ParquetFile.iter_batches
 
     def watched(self, *arguments, **options):
         for batch in iterate(self, *arguments, **options):
-            seen.append(len(batch))
+            seen.append(batch.shape)
             yield batch
 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", watched)
-    monkeypatch.setattr(_parquet, "BATCH_BYTES", 8 * 500 * (N_FEATURES + 2))
+    monkeypatch.setattr(_parquet, "BATCH_BYTES", 8 * 500 * _parquet.FEW_COLUMNS)
     monkeypatch.setattr(_parquet, "FEWEST_ROWS", 10)
-    assert read(files / "dense.parquet").n_rows == N_ROWS
-    assert max(seen) <= 500
+    data = read(files / "dense.parquet")
+    assert data.n_rows == N_ROWS
+    assert max(rows for rows, _ in seen) <= 500
+    assert max(columns for _, columns in seen) <= _tables.COLUMNS_AT_ONCE
+    scanned = linrank.scan(files / "dense.parquet").source.chunks(1 << 20)  # rows of all columns at a time
+    np.testing.assert_array_equal(np.concatenate([chunk.X for chunk in scanned]), data.X, strict=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_parquet_takes_the_memory_of_the_result_and_of_a_few_columns(tmp_path, dtype):
+    """All columns at once would hold their pages: more than the result."""
+    m, d = 40_000, 64
+    X = np.random.default_rng(0).random((m, d)).round(5)
+    write_parquet(tmp_path / "wide.parquet", X, np.arange(m) % 3.0, np.arange(m) // 20)
+    read(tmp_path / "wide.parquet")  # imported
+    pool, before = pa.proxy_memory_pool(pa.default_memory_pool()), pa.default_memory_pool()
+    pa.set_memory_pool(pool)
+    try:
+        tracemalloc.start()
+        data = read(tmp_path / "wide.parquet", dtype=dtype)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        pa.set_memory_pool(before)
+    np.testing.assert_array_equal(data.X, X.astype(dtype), strict=True)
+    assert 0 < pool.max_memory() < X.nbytes / 4
+    assert peak + pool.max_memory() < 1.2 * size_of(data) + (6 << 20), (peak, pool.max_memory(), size_of(data))

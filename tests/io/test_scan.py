@@ -187,6 +187,46 @@ def test_parts_are_whole_files_and_pickle_small(tmp_path):
         assert np.array_equal(np.concatenate([pickle.loads(pickle.dumps(part)).load().X for part in parts]), data[0])
 
 
+def in_groups(path, data, size):
+    """A Parquet file of row groups of so many rows."""
+    X, y, qid = data
+    columns = {"label": y, "qid": qid} | {f"f{j}": X[:, j] for j in range(X.shape[1])}
+    pa.parquet.write_table(pa.table(columns), path, row_group_size=size)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 100])
+def test_parts_of_parquet_are_row_groups_where_files_are_few(tmp_path, n):
+    """Together they are the whole, in its order; queries of 10 rows cross groups of 48."""
+    X, y, qid = rows()
+    in_groups(tmp_path / "a.parquet", (X[:200], y[:200], qid[:200]), 48)  # 5 groups
+    in_groups(tmp_path / "b.parquet", (X[200:], y[200:], qid[200:]), 1000)
+    scan = linrank.scan(tmp_path)
+    parts = [pickle.loads(pickle.dumps(part)) for part in scan.parts(n)]
+    assert len(parts) == {1: 1, 2: 2, 3: 3, 4: 4}.get(n, 6 if n > 6 else len(parts))
+    for _ in range(2):  # from the files, and from the cache
+        loaded = [part.load() for part in parts]
+        for name, expected in (("X", X), ("y", y), ("qid", qid)):
+            assert np.array_equal(np.concatenate([getattr(part, name) for part in loaded]), expected)
+        assert [part.n_rows for part in parts] == [part.n_rows for part in loaded]  # written to the cache
+    again = [part.load().X for part in parts[0].parts(3)]  # parts of a part
+    assert np.array_equal(np.concatenate(again), loaded[0].X)
+    assert sum(len(part.parts(100)) for part in parts) == 6
+
+
+def test_what_is_wrong_with_a_part_is_told_by_its_row_in_the_file(tmp_path):
+    X, y, qid = rows()
+    X[170, 2] = np.nan
+    in_groups(tmp_path / "a.parquet", (X, y, qid), 50)
+    for part in linrank.scan(tmp_path / "a.parquet").parts(6)[3:4]:
+        with pytest.raises(DataError, match=r"a\.parquet.*'f2'.*row 171"):
+            part.load()
+    pa.parquet.write_table(pa.table({"label": y[:0], "qid": qid[:0], "f0": X[:0, 0]}), tmp_path / "empty.parquet")
+    assert len(linrank.scan(tmp_path / "empty.parquet").parts(3)) == 1
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "a.parquet").read_bytes()[:-100])
+    with pytest.raises(DataError, match=r"cut\.parquet cannot be read"):
+        linrank.scan(tmp_path / "cut.parquet").parts(3)
+
+
 def test_chunks_end_where_a_query_does(tmp_path):
     X, y, qid = rows()
     write(tmp_path / "a.parquet", X, y, qid)

@@ -13,7 +13,8 @@ import click
 from .._errors import ClusterError, ParameterError
 from .._threads import count_threads
 from ..rankers.linear import LinearRanker
-from ._files import Loaded, names_of, source_of
+from ._files import names_of, source_of
+from ._loaded import Loaded
 from ._options import Sources
 from ._scheduler import LOCAL, OPTION
 from ._trainer import Trainer, reading_policy

@@ -15,7 +15,8 @@ from .._typing import FloatArray
 from ..io import Dataset
 from ..io._numbers import number
 from ..io._streams import text_lines
-from ._files import Loaded, is_model
+from ._files import is_model
+from ._loaded import Loaded
 
 #: Words of a line of a run, and of one of qrels.
 RUN, QRELS = "qid Q0 docid rank score tag", "qid 0 docid grade"

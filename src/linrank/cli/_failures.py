@@ -90,12 +90,12 @@ def sentence(error: Exception) -> str:
 
     if isinstance(error, OSError) and error.errno is not None:
         return _of_system(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory: use less data, --float32, --from-disk, or train with --stream."
     if isinstance(error, LinrankError):
         return in_options(str(error))
     if isinstance(error, OSError):
         return str(error)
-    if isinstance(error, MemoryError):
-        return "There is not enough memory: use less data, --float32, or train with --stream."
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text} (--debug shows where; please report this)."
 

@@ -32,7 +32,8 @@ class Intervals:
         """Print the summary; progress goes to standard error."""
         from ..inference import infer
         from . import _report
-        from ._files import Loaded, read_data
+        from ._files import read_data
+        from ._loaded import Loaded
         from ._pairs import pairs_of
         from ._parameters import read_query_weights
         from ._terminal import echo

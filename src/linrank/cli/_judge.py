@@ -22,7 +22,8 @@ from ..metrics._pairs import TIE_VALUE
 from ..metrics._rows import are_grades
 from ..metrics._runs import of_run
 from ._contestants import Contestant, RunFile, is_qrels, read_qrels
-from ._files import Loaded, read_chunks
+from ._files import read_chunks
+from ._loaded import Loaded
 from ._options import Judging, Reading
 from ._parameters import parse_preferences
 from ._report import decimals

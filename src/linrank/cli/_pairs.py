@@ -13,8 +13,9 @@ from ..io import Dataset
 from ..io._numbers import number
 from ..io._streams import text_lines
 from ..metrics._names import OVER_PREFERENCES
-from ._files import Loaded, is_table, read_chunks
+from ._files import is_table, read_chunks
 from ._judge import Judged, Scored, check_any, checked
+from ._loaded import Loaded
 from ._options import Judging, Reading
 from ._parameters import read_pairs
 

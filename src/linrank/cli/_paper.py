@@ -9,7 +9,8 @@ import click
 from .. import published
 from ..losses import LogisticErfc
 from ..solvers import ConjugateGradients, Newton, Tron
-from ._options import METHODS, Exact, Reading
+from ._exact import Exact
+from ._options import METHODS, Reading
 from ._parameters import given, refuse
 from ._trainer import Trainer
 

@@ -18,7 +18,8 @@ from ..io import Dataset
 from ..io._numbers import number
 from ..io._streams import text_lines
 from ..rankers.limits import Asked
-from ._options import Exact, Reading
+from ._exact import Exact
+from ._options import Reading
 
 logger = logging.getLogger("linrank")
 

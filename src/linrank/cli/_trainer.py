@@ -14,8 +14,10 @@ from ..io._document import dumps
 from ..io._model import Model
 from ..rankers.linear import LinearRanker
 from ..rankers.sgd import SGDRanker
-from ._files import Loaded, read_data, stream, writing
-from ._options import Exact, Reading, Where
+from ._exact import Exact
+from ._files import read_data, stream, writing
+from ._loaded import Loaded
+from ._options import Reading, Where
 from ._parameters import Counted, exact_parameters, for_features, given, read_query_weights, refuse
 from ._plan import read_from_disk
 

@@ -27,7 +27,8 @@ def convert(source: str, target: str, reading: Reading) -> None:
     from ..io import save
     from ..io.formats import FORMATS, format_of
     from ..io.write import svmlight_text
-    from ._files import Loaded, is_model, read_data, writing
+    from ._files import is_model, read_data, writing
+    from ._loaded import Loaded
 
     if is_model(source):
         if target == "-":

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ._exact import alpha_option
 from ._help import MODEL, command, in_group
-from ._options import alpha_option
 
 if TYPE_CHECKING:
     import numpy as np

@@ -68,7 +68,7 @@ def evaluate(
     from ._contestants import contestant
 
     if pairs is not None:
-        from ._files import Loaded
+        from ._loaded import Loaded
         from ._pairs import judge_pairs
 
         if preferences is not None or per_query is not None:

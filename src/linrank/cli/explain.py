@@ -11,7 +11,7 @@ from ._help import OUTPUT, command, in_group
 from ._options import Reading, data_argument, json_option, quiet_option, reading_options_with
 
 if TYPE_CHECKING:
-    from ._files import Loaded
+    from ._loaded import Loaded
 
 
 @command(short_help="Explain why one row is above another.")
@@ -49,7 +49,7 @@ def explain(
       linrank explain model.json test.txt --query 7 --above doc-3 --below doc-9
     """
     from . import _report
-    from ._files import Loaded
+    from ._loaded import Loaded
     from ._terminal import echo
 
     loaded = Loaded.of(model)

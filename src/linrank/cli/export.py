@@ -13,7 +13,7 @@ from ._options import Listed, OneOf, Reading, json_option, quiet_option, reading
 if TYPE_CHECKING:
     from .._typing import FloatArray
     from ..export import LinearFunction, Options, Target, Verification
-    from ._files import Loaded
+    from ._loaded import Loaded
 
 
 @command()
@@ -84,7 +84,8 @@ def export(
     """  # fmt: skip
     from .. import export as exports
     from ..export import lowest_score
-    from ._files import Loaded, writing
+    from ._files import writing
+    from ._loaded import Loaded
 
     _check_outputs(target, output, features, as_json)
     options = exports.Options(

@@ -12,7 +12,7 @@ from ._options import Reading, data_argument, quiet_option, reading_options
 
 if TYPE_CHECKING:
     from ..io import Dataset
-    from ._files import Loaded
+    from ._loaded import Loaded
 
 
 @command(short_help="Score or rank the rows of a file.")
@@ -42,7 +42,8 @@ def predict(model: str, data: str, output: str | None, rank: bool, tag: str, rea
     """
     from .._memory import available
     from .._text import one_word
-    from ._files import CHUNK_BYTES, Loaded, read_chunks, writing
+    from ._files import CHUNK_BYTES, read_chunks, writing
+    from ._loaded import Loaded
 
     if rank and (not tag or one_word(tag) != tag):
         raise click.UsageError(f"--tag {tag!r} is a word of a line: it must be printable, without blanks.")

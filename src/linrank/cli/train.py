@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ._exact import Exact, alpha_option, exact_options
 from ._help import DATA, MODEL, OUTPUT, PAPERS, SOLVER, STOCHASTIC, STREAM, in_group
 from ._options import (
     METHODS,
     RULES,
     SAMPLINGS,
-    Exact,
     Judging,
     Reading,
     Verbosity,
     Where,
-    alpha_option,
     data_argument,
-    exact_options,
     gathered,
     json_option,
     judging_options,
@@ -34,7 +32,7 @@ from ._scheduler import WithScheduler, scheduler_option
 
 if TYPE_CHECKING:
     from ..io import Dataset
-    from ._files import Loaded
+    from ._loaded import Loaded
 
 
 @dataclass(frozen=True)
@@ -215,8 +213,9 @@ def train(
 
     from .._bars import size
     from . import _report
-    from ._files import Loaded, check_early
+    from ._files import check_early
     from ._judge import OF_GRADES, checked
+    from ._loaded import Loaded
     from ._memory import peak_bytes
     from ._paper import trainer_of
     from ._plan import advise_exact, check_where

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ._exact import Exact, exact_options
 from ._help import DATA, MODEL, OUTPUT, STOCHASTIC, command, in_group
 from ._options import (
-    Exact,
     Reading,
     Verbosity,
     Where,
     data_argument,
-    exact_options,
     json_option,
     pairs_option,
     reading_options,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._bars import size
+from .._errors import DataError, memory_in_words
 from .._typing import FloatArray
 from .dataset import CHUNK_BYTES, Dataset
 from .joining import joined, wide_enough
@@ -24,6 +25,9 @@ class Source(Protocol):
 
     def known(self) -> dict[str, Any]:
         """What is known without reading the rows: "rows", "features", "bytes", where they are."""
+
+    def state(self) -> dict[str, Any]:
+        """What tells, at little cost, whether its files are what they were, by their paths; of those there are."""
 
     def open(self) -> Dataset:
         """All rows, mapped from disk; the first time they are read and written there."""
@@ -55,9 +59,18 @@ class Scan(Dataset):
         self.__dict__.update(source=source)
 
     def opened(self) -> Dataset:
-        """All rows, as arrays that lie on disk: from the cache, which is written first if need be."""
+        """All rows, as arrays that lie on disk: from the cache, which is written first if need be.
+
+        A file that has changed since is an error: the rows would be neither what it was nor, beside those of a new
+        scan, what it is. One that has vanished is not missed.
+        """
+        now = self.source.state()
         if "_opened" not in self.__dict__:
-            self.__dict__["_opened"] = self.source.open()
+            with memory_in_words():
+                self.__dict__.update(_opened=self.source.open(), _state=now)
+        for path, before in self.__dict__["_state"].items():
+            if now.get(path, before) != before:
+                raise DataError(f"{path} changed since it was opened: scan it again to use what it holds now.")
         opened: Dataset = self.__dict__["_opened"]
         return opened
 
@@ -118,7 +131,8 @@ class Scan(Dataset):
 
     def load(self) -> Dataset:
         """All rows in memory."""
-        return self.source.load()
+        with memory_in_words():
+            return self.source.load()
 
     def chunks(self, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Dataset]:
         """The rows in the order of the files, about `chunk_bytes` bytes of features at a time; nothing is written."""
@@ -132,9 +146,11 @@ class Scan(Dataset):
         return (replace(chunk, X=wide_enough(chunk.X, width)) for chunk in self.chunks())
 
     def parts(self, n: int) -> list[Scan]:
-        """At most n scans that make up this one, of about the same size: whole files.
+        """At most n scans that make up this one, in its order and of about the same size: whole files.
 
-        A query may cross them: whoever reads them brings its rows together.
+        Where there are fewer files than that, Parquet is cut at its row groups, of one file or several; a file of any
+        other format is the smallest part. A query may cross parts, as it may cross files: whoever reads them brings its
+        rows together.
         """
         return [Scan(source) for source in self.source.parts(n)]
 

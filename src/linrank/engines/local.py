@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._errors import DataError, LinrankError, overflow_ignored
+from .._memory import check_room_for
 from .._once import cached_property
 from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
 from .._typing import FloatArray, IntArray
@@ -293,7 +294,8 @@ def _sum(parts: list[FloatArray]) -> FloatArray:
 
 
 def _started(pool: ThreadPoolExecutor, n_threads: int) -> ThreadPoolExecutor:
-    """The pool with all of its threads: one that is begun where memory has run out may never answer."""
+    """The pool with all of its threads: later on there may be no memory to begin one."""
+    check_room_for(n_threads)
     all_there = threading.Barrier(n_threads)
     try:
         for future in [pool.submit(all_there.wait) for _ in range(n_threads)]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import DataError, overflow_ignored
+from .._memory import check_room_for
 from .._once import cached_property
 from .._threads import give_up_if_stopped, one_blas_thread, raise_interrupt
 from .._typing import FloatArray
@@ -76,6 +77,7 @@ class SumEngine:
             for engine in self.engines:
                 stack.enter_context(engine)
             if self.at_once:
+                check_room_for(len(self.engines))
                 self._pool = ThreadPoolExecutor(len(self.engines), thread_name_prefix="linrank-sum")
                 stack.callback(self._close)
             self._entered = stack.pop_all()

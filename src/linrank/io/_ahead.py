@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
+from .._memory import check_room_for
 from .._threads import raise_interrupt
 
 Item = TypeVar("Item")
@@ -60,6 +61,7 @@ class _Workers:
 
     def start(self) -> None:
         """Start the threads."""
+        check_room_for(len(self._threads))
         for thread in self._threads:
             thread.start()
 
@@ -88,6 +90,7 @@ class _Workers:
 def ahead(items: Iterator[Item], depth: int = DEPTH) -> Iterator[Iterator[Item]]:
     """The items, made by a thread of their own up to `depth` ahead. The thread has ended when the context is left."""
     maker = _Maker(items, depth)
+    check_room_for(1)
     try:
         maker.thread.start()
         yield maker.taken()

@@ -63,11 +63,13 @@ def validate(table: Any) -> None:
 class ArrowTables:
     """Batches of rows of an Arrow or Parquet file, read ahead by a thread."""
 
-    def __init__(self, first: Any, batches: Callable[[list[str]], Iterator[tuple[Any, float]]]) -> None:
+    def __init__(
+        self, first: Any, batches: Callable[[list[str]], Iterator[tuple[Any, float]]], n_rows: int | None = None
+    ) -> None:
         table = FrameTable(first)  # the first rows, which tell how long lists are
         self.names, self.lists = table.names, table.lists
         self._widths = {name: len(spread) for name, spread in table.lists.items()}
-        self._batches = batches
+        self._batches, self.n_rows = batches, n_rows
 
     def parts(self, is_text: Mapping[str, bool]) -> Iterator[tuple[Table, float]]:
         """Rows in order, of those columns of the file that are needed."""

@@ -16,6 +16,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ HASHED = 1 << 20  # bytes at either end of a file
 UNFINISHED = ".part"
 ENTRY = r".+-[0-9a-f]{24}"
 #: How a reader goes, but not what it gives.
-NOT_IN_KEY = ("n_jobs", "verbose")
+NOT_IN_KEY = ("n_jobs", "verbose", "groups")
 
 Tell = Callable[[str], None]
 
@@ -73,6 +74,22 @@ def stamp(path: str) -> list[Any]:
     return [found.st_size, found.st_mtime_ns, digest.hexdigest()]
 
 
+def files_of(located: Located) -> list[str]:
+    """The files of a source, and those beside them."""
+    beside = [side_path(path, ends) for path in located.paths for ends in (SIZES, WEIGHTS)]
+    return [*located.paths, *(str(path) for path in beside if path is not None)]
+
+
+def state_of(located: Located) -> dict[str, tuple[int, int]]:
+    """Size and time of change of each file that is there: less than a stamp, at less cost."""
+    found = {}
+    for path in files_of(located):
+        with suppress(OSError):
+            known = os.stat(path)
+            found[path] = known.st_size, known.st_mtime_ns
+    return found
+
+
 @dataclass(frozen=True)
 class Key:
     """What an entry is of."""
@@ -87,11 +104,11 @@ class Key:
         told["dtype"] = np.dtype(options.dtype).name
         pieces = [[os.path.realpath(piece.path), *map(list, piece.partition)] for piece in located.pieces]
         asked: dict[str, Any] = {"files": pieces, "format": located.format, "options": told}
+        if any(piece.groups for piece in located.pieces):
+            asked["groups"] = [piece.groups for piece in located.pieces]
         if located.first_query:
             asked["first_query"] = located.first_query
-        beside = [side_path(path, ends) for path in located.paths for ends in (SIZES, WEIGHTS)]
-        files = [*located.paths, *(str(path) for path in beside if path is not None)]
-        return cls(json.loads(json.dumps(asked)), {os.path.realpath(path): stamp(path) for path in files})
+        return cls(json.loads(json.dumps(asked)), {os.path.realpath(p): stamp(p) for p in files_of(located)})
 
     @property
     def name(self) -> str:

@@ -114,7 +114,8 @@ def _of_tables(located: Located, options: ReadOptions) -> Iterator[Dataset]:
         if number:
             layout.check(piece.path, first, FORMATS[located.format].header(piece.path, options)[0])
         with naming(piece.path), suppress(NoRowsError):
-            for block in of_file(piece.path, located.format, guessing if rows == 0 else told):
+            how = replace(guessing if rows == 0 else told, groups=piece.groups)
+            for block in of_file(piece.path, located.format, how):
                 rows += block.n_rows
                 yield replace(_with_partition(block, layout, piece, kinds), description=layout.description)
     if not rows:

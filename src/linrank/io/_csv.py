@@ -33,6 +33,8 @@ class CsvTables:
     it may take for something else, the `csv` module splits.
     """
 
+    n_rows: int | None = None
+
     def __init__(self, rows: Rows, file: str, separator: str, n_jobs: int | None) -> None:
         self._rows, self._n_threads = rows, count_threads(n_jobs)
         first, size = rows.first(Layout(file, separator, []))

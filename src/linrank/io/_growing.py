@@ -35,7 +35,7 @@ class Growing:
             expected = int(ROOM * end / share) if share < 1 else end + end // GROWTH
             self._array.resize(expected, refcheck=False)
         self.size += n
-        return self._array[start:end].reshape(self._shape)
+        return self._array[start:end].reshape(self._shape if self._width else (n, 0))
 
     def _empty(self, expected: int, needed: int) -> NDArray[Any]:
         """Room for what is expected, or, where that cannot be had, for what is needed."""

@@ -27,6 +27,7 @@ class Piece:
 
     path: str
     partition: tuple[tuple[str, str], ...] = ()
+    groups: tuple[int, int] | None = None  # of its rows, from and up to these numbers; None: all
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class ReadOptions:
     on_error: str = "raise"
     n_jobs: int | None = None
     verbose: int = 0
+    groups: tuple[int, int] | None = None  # of rows, from and up to these numbers; None: all
 
     def progress(self, source: Source) -> ByteProgress:
         """What shows how much of the source has been read."""

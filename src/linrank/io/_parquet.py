@@ -25,6 +25,7 @@ from ._tables import each, whole
 from .write import checked
 
 FEWEST_ROWS, BATCH_BYTES = 1 << 10, 1 << 22  # of a batch
+FEW_COLUMNS = 16  # fewer take a part of that: they are read where memory counts
 BUFFER_BYTES = 1 << 16  # of a column read at a time; a row group may be larger than memory
 ROLES = b"linrank"  # key of the metadata that says which column is what
 
@@ -33,29 +34,37 @@ ROLES = b"linrank"  # key of the metadata that says which column is what
 def _opened(source: Source, options: ReadOptions) -> Iterator[tuple[ArrowTables, Columns]]:
     """A Parquet file, by batches of the rows of its row groups, and which column is what, as it may say itself."""
     path, columns = path_of(source, "parquet"), options.columns
-    (parquet,) = pyarrow("parquet")
+    parquet, lib = pyarrow("parquet", "lib")
     with open(path, "rb") as file, arrow_errors(name_of(path)), options.progress(path) as progress:
         size, found = os.fstat(file.fileno()).st_size, parquet.ParquetFile(file, buffer_size=BUFFER_BYTES)
-        n_rows, several = found.metadata.num_rows, count_threads(options.n_jobs) > 1
+        chosen = range(*(options.groups or (0, found.num_row_groups)))
+        n_rows = sum(found.metadata.row_group(k).num_rows for k in chosen)
+        several = count_threads(options.n_jobs) > 1
+        cells, seen = max(1, n_rows * found.metadata.num_columns), [0]
         progress.begin(size)
 
         def batches(needed: list[str]) -> Iterator[tuple[Any, float]]:
-            done, n = 0, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(1, len(needed))))
-            for batch in found.iter_batches(n, columns=needed, use_threads=several):
+            done, n = 0, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(FEW_COLUMNS, len(needed))))
+            for batch in found.iter_batches(n, list(chosen), columns=needed, use_threads=several):
                 done += len(batch)
-                progress.reached(size * done // n_rows)
-                yield batch, progress.share
+                seen[0] += len(batch) * len(needed)
+                progress.reached(min(size, size * seen[0] // cells))
+                yield batch, done / n_rows
+            lib.default_memory_pool().release_unused()
 
         known = _roles(found.schema_arrow)
         given = {role: known.get(role, "") if known and getattr(columns, role) is None else getattr(columns, role)
                  for role in ("label", "query", "id", "weight")}  # fmt: skip
-        yield ArrowTables(_head(found), batches), replace(columns, **given)
+        yield ArrowTables(_head(found), batches, n_rows), replace(columns, **given)
 
 
 def _head(file: Any) -> Any:
-    """The first rows: enough to see how long the lists in them are."""
-    batch = next(file.iter_batches(FEWEST_ROWS), None)
-    head = file.schema_arrow.empty_table() if batch is None else as_table(batch)
+    """The first rows, where they tell how long lists are; else none, as each column that is begun takes memory."""
+    (types,) = pyarrow("types")
+    schema = file.schema_arrow
+    nested = any(types.is_nested(column.type) for column in schema)
+    batch = next(file.iter_batches(FEWEST_ROWS), None) if nested else None
+    head = schema.empty_table() if batch is None else as_table(batch)
     validate(head)
     return head
 
@@ -73,9 +82,20 @@ def header(source: Source, options: ReadOptions) -> tuple[list[str], Columns]:
 
 
 def blocks(source: Source, options: ReadOptions) -> Iterator[Dataset]:
-    """The same, batch by batch."""
+    """The same, batch by batch; of some row groups, if so told."""
+    before = sum(rows for rows, _ in groups(source)[: options.groups[0]]) if options.groups else 0
     with _opened(source, options) as (tables, columns):
-        yield from each(tables, columns, options.missing, options.dtype)
+        yield from each(tables, columns, options.missing, options.dtype, before)
+
+
+def groups(source: Source) -> list[tuple[int, int]]:
+    """Rows and bytes of each row group."""
+    path = path_of(source, "parquet")
+    (parquet,) = pyarrow("parquet")
+    with open(path, "rb") as file, arrow_errors(name_of(path)):
+        found = parquet.ParquetFile(file).metadata
+        each_group = [found.row_group(k) for k in range(found.num_row_groups)]
+        return [(group.num_rows, group.total_byte_size) for group in each_group]
 
 
 def _roles(schema: Any) -> dict[str, str]:

@@ -19,7 +19,7 @@ from . import _cache, _store
 from ._beside import count_queries
 from ._chunks import Layout, blocks, joined_blocks, whole_queries
 from ._columns import Columns, check_dtype, warn_of_no_queries
-from ._locate import Located, Sources, locate
+from ._locate import Located, Piece, Sources, locate
 from ._options import ReadOptions
 from .formats import FORMATS
 
@@ -111,6 +111,10 @@ class FileSource:
             return {}
         return {"rows": found.n_rows, "features": found.n_features, "bytes": n_bytes(found.X)}
 
+    def state(self) -> dict[str, Any]:
+        """Size and time of change of each file that is there."""
+        return _cache.state_of(self.located)
+
     def open(self, tell: Callable[[str], None] = _cache.logger.info) -> Dataset:
         """All rows, mapped from the cache."""
         return warn_of_no_queries(_cache.open_cached(self.located, self.options, self.folder, tell))
@@ -146,20 +150,45 @@ class FileSource:
         return FORMATS[self.located.format].table
 
     def parts(self, n: int) -> list[FileSource]:
-        """At most n sources of whole files, about as many bytes each."""
+        """At most n sources, about as many bytes each: of whole files, or, where these are fewer, of row groups."""
         if n < 1:
             raise ParameterError(f"n={n!r} parts: give at least 1.")
-        sizes = np.array([os.stat(path).st_size for path in self.located.paths], dtype=np.float64)
+        whole = self.located
+        units = [(piece, os.stat(piece.path).st_size) for piece in whole.pieces]
+        if len(units) < n and FORMATS[whole.format].groups is not None:
+            units = [unit for piece in whole.pieces for unit in _groups(piece, whole.format)]
+        sizes = np.array([size for _, size in units], dtype=np.float64)
         middle = (np.cumsum(sizes) - sizes / 2) / max(1.0, float(sizes.sum()))
         part = np.minimum((middle * n).astype(np.int64), n - 1)
         before = np.zeros(sizes.size, dtype=np.int64) if self.is_table else self._queries_before()
-        groups = [np.flatnonzero(part == k) for k in np.unique(part)]
-        return [replace(self, located=self._some(group, int(before[group[0]]))) for group in groups]
+        chosen = [np.flatnonzero(part == k) for k in np.unique(part)]
+        pieces = [_joined([units[j][0] for j in some]) for some in chosen]
+        firsts = [int(before[some[0]]) for some in chosen]
+        located = [replace(whole, pieces=these, first_query=first) for these, first in zip(pieces, firsts, strict=True)]
+        return [replace(self, located=one) for one in located]
 
     def _queries_before(self) -> NDArray[np.int64]:
         """For each file, the queries of those before it, where files beside tell their sizes."""
         counts = [count_queries(path) for path in self.located.paths]
         return self.located.first_query + np.cumsum([0, *counts[:-1]])
 
-    def _some(self, files: NDArray[np.int64], first_query: int) -> Located:
-        return replace(self.located, pieces=tuple(self.located.pieces[j] for j in files), first_query=first_query)
+
+def _groups(piece: Piece, format: str) -> list[tuple[Piece, int]]:
+    """The groups of rows of a piece, each with its bytes; those without rows are left out, unless all are."""
+    known = FORMATS[format].groups
+    assert known is not None
+    first, last = piece.groups or (0, None)
+    found = [(first + k, n_bytes) for k, (rows, n_bytes) in enumerate(known(piece.path)[first:last]) if rows]
+    return [(replace(piece, groups=(k, k + 1)), n_bytes) for k, n_bytes in found] or [(piece, 0)]
+
+
+def _joined(pieces: list[Piece]) -> tuple[Piece, ...]:
+    """Neighbours of one file as one piece."""
+    made = pieces[:1]
+    for piece in pieces[1:]:
+        last = made[-1]
+        if piece.groups and last.groups and (piece.path, piece.groups[0]) == (last.path, last.groups[1]):
+            made[-1] = replace(last, groups=(last.groups[0], piece.groups[1]))
+        else:
+            made.append(piece)
+    return tuple(made)

@@ -14,10 +14,13 @@ from .._typing import FloatArray
 from ..data.checks import check_choice
 from ..data.dataset import Comments, Dataset
 from ..data.frames import infinite_in, missing_in
-from ..data.missing import learn_missing
+from ..data.missing import learn_missing, pieces
 from ._columns import MISSING, Columns, check_dtype
 from ._growing import Growing, GrowingIds, GrowingTexts
 from ._runs import Runs, looks_like_queries
+
+#: Of a table whose columns can be read apart: each that is begun takes a few megabytes.
+COLUMNS_AT_ONCE = 4
 
 
 class Table(Protocol):
@@ -37,10 +40,14 @@ class Table(Protocol):
 
 
 class Tables(Protocol):
-    """A table in parts; `lists` tells the names of the columns that a column of lists stands for."""
+    """A table in parts; `lists` tells the names of the columns that a column of lists stands for.
+
+    `n_rows` is known where columns can be read apart from each other, at the cost of these alone.
+    """
 
     names: list[str]
     lists: dict[str, list[str]]
+    n_rows: int | None
 
     def parts(self, is_text: Mapping[str, bool]) -> Iterator[tuple[Table, float]]:
         """Rows in order, at least of these columns, and the share of all that lies behind each part."""
@@ -48,6 +55,8 @@ class Tables(Protocol):
 
 class OneTable:
     """A table that is in memory, as its only part."""
+
+    n_rows: int | None = None
 
     def __init__(self, table: Table, lists: dict[str, list[str]]) -> None:
         self.names, self.lists, self._table = table.names, lists, table
@@ -70,25 +79,28 @@ class TableReader:
 
     def parts(self) -> Iterator[tuple[Dataset, float]]:
         """Rows in order, and the share that lies behind."""
-        is_text = {column: role in ("query", "id") for role, column in self.roles.items()}
+        return self._parts(self.roles, self.features)
+
+    def _parts(self, roles: Mapping[str, str], features: Sequence[str]) -> Iterator[tuple[Dataset, float]]:
+        """The same of some of the columns."""
+        is_text = {column: role in ("query", "id") for role, column in roles.items()}
         n_rows = 0
-        for table, share in self._tables.parts({**dict.fromkeys(self.features, False), **is_text}):
+        for table, share in self._tables.parts({**dict.fromkeys(features, False), **is_text}):
             if table.n_rows:
-                yield self._part(table), share
+                yield self._part(table, roles, features), share
                 n_rows += table.n_rows
         if n_rows == 0:
             raise NoRowsError("The table has no row: there is nothing to rank.")
-        for name, runs in self._runs.items():
-            if runs.look_like_queries():
+        for name in features:
+            if name in self._runs and self._runs[name].look_like_queries():
                 raise _suspicion(name, "query='' to take it as a feature")
 
-    def _part(self, table: Table) -> Dataset:
-        X = np.empty((table.n_rows, len(self.features)), dtype=self.dtype)
-        for j, name in enumerate(self.features):
+    def _part(self, table: Table, roles: Mapping[str, str], features: Sequence[str]) -> Dataset:
+        X = np.empty((table.n_rows, len(features)), dtype=self.dtype)
+        for j, name in enumerate(features):
             numbers = self._feature(table, name)
             with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused
                 X[:, j] = numbers
-        roles = self.roles
         return Dataset(
             X=X,
             y=table.numbers(roles["label"]) if "label" in roles else None,
@@ -98,6 +110,29 @@ class TableReader:
             feature_names=self.features,
             description=self.words,
         )
+
+    def by_rows(self) -> Dataset:
+        """All of the table, part by part."""
+        grown = GrowingTable(self.dtype, len(self.features))
+        for part, share in self.parts():
+            grown.append(part, share)
+        return grown.done(self)
+
+    def by_columns(self, n_rows: int) -> Dataset:
+        """All of a table whose columns can be read apart: a few at a time, straight into their place in X.
+
+        A column that is read holds pages and a dictionary, some megabytes: all at once would take more than the rows.
+        """
+        d, grown = len(self.features), GrowingTable(self.dtype, 0)
+        for part, share in self._parts(self.roles, []) if self.roles else ():
+            grown.append(part, share)
+        X = np.empty((n_rows, d), dtype=self.dtype)
+        for first in range(0, d, COLUMNS_AT_ONCE):
+            some, row = self.features[first : first + COLUMNS_AT_ONCE], 0
+            for part, _ in self._parts({}, some):
+                X[row : row + part.n_rows, first : first + len(some)] = part.X
+                row += part.n_rows
+        return replace(grown.done(self), X=X)
 
     def _feature(self, table: Table, name: str) -> FloatArray:
         """A column of numbers; refused if no query column is known and it looks like one."""
@@ -124,36 +159,49 @@ class TableReader:
         return _without_missing(X, self.features, self.missing, before)
 
 
+class GrowingTable:
+    """Parts of a table put together, in the memory of the result and of one part."""
+
+    def __init__(self, dtype: DTypeLike, width: int) -> None:
+        self._X, self._y, self._weight = Growing(dtype, width), Growing(np.float64), Growing(np.float64)
+        self._qid, self._comments = GrowingIds(), GrowingTexts()
+
+    def append(self, part: Dataset, share: float) -> None:
+        """Some rows more."""
+        self._X.append(part.X, share)
+        for grown, values in ((self._y, part.y), (self._weight, part.sample_weight)):
+            if values is not None:
+                grown.append(values, share)
+        self._qid.append(part.qid, share)
+        if isinstance(part.comments, Comments):
+            self._comments.append(part.comments.text, part.comments.ends, share)
+
+    def done(self, reader: TableReader) -> Dataset:
+        """All rows."""
+        return Dataset(
+            self._X.done(),
+            self._y.done() if "label" in reader.roles else None,
+            self._qid.done(),
+            self._comments.done(empty="id" in reader.roles),
+            self._weight.done() if "weight" in reader.roles else None,
+            reader.features,
+            description=reader.words,
+        )
+
+
 def whole(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> Dataset:
     """All of a table, in the memory of the result and of one part."""
     reader = TableReader(tables, columns, missing, dtype)
-    X, y, weight = Growing(reader.dtype, len(reader.features)), Growing(np.float64), Growing(np.float64)
-    qid, comments = GrowingIds(), GrowingTexts()
-    for part, share in reader.parts():
-        X.append(part.X, share)
-        for grown, values in ((y, part.y), (weight, part.sample_weight)):
-            if values is not None:
-                grown.append(values, share)
-        qid.append(part.qid, share)
-        if isinstance(part.comments, Comments):
-            comments.append(part.comments.text, part.comments.ends, share)
-    data = Dataset(
-        X.done(),
-        y.done() if "label" in reader.roles else None,
-        qid.done(),
-        comments.done(empty="id" in reader.roles),
-        weight.done() if "weight" in reader.roles else None,
-        reader.features,
-        description=reader.words,
-    )
+    # A column of lists would be read again for each of its parts.
+    data = reader.by_columns(tables.n_rows) if tables.n_rows and not tables.lists else reader.by_rows()
     return _with(data, reader.checked(data.X, data))
 
 
-def each(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike) -> Iterator[Dataset]:
-    """A table part by part; that a feature looks like the query is told at the end."""
+def each(tables: Tables, columns: Columns, missing: str, dtype: DTypeLike, before: int = 0) -> Iterator[Dataset]:
+    """A table part by part, after so many rows; that a feature looks like the query is told at the end."""
     if missing == "mean":
         raise ParameterError("missing='mean' would differ by part: read with missing='keep', fit with missing='mean'.")
-    reader, before = TableReader(tables, columns, missing, dtype), 0
+    reader = TableReader(tables, columns, missing, dtype)
     for part, _ in reader.parts():
         yield _with(part, reader.checked(part.X, part, before))
         before += part.n_rows
@@ -191,8 +239,10 @@ def _without_missing(X: NDArray[Any], names: list[str], missing: str, before: in
     if missing == "keep":
         return X
     if missing == "error":
-        row, column = np.nonzero(np.isnan(X))
-        if row.size:
-            raise DataError(missing_in(names[column[0]], before + int(row[0]), row.size))
+        gaps = [(start, np.isnan(piece)) for start, piece in pieces(X) if np.isnan(piece).any()]
+        if gaps:
+            row, column = np.argwhere(gaps[0][1])[0]
+            n_gaps = sum(int(gap.sum()) for _, gap in gaps)
+            raise DataError(missing_in(names[column], before + gaps[0][0] + int(row), n_gaps))
         return X
     return learn_missing(X, missing)[0]

@@ -28,7 +28,8 @@ class Format:
     name : str
         As in `read(format=...)`.
     home : str
-        The module of this package that holds its functions `read`, `blocks` and, unless it is only read, `write`.
+        The module of this package that holds its functions `read`, `blocks` and, unless it is only read, `write`;
+        `groups` where rows can be read apart.
     endings : tuple of str
         Of file names, in lower case.
     table : bool
@@ -57,6 +58,11 @@ class Format:
         """The names of a table's columns, and which column is what, as far as the file says so itself."""
         found: Callable[[Source, ReadOptions], tuple[list[str], Columns]] = self._module().header
         return found
+
+    @property
+    def groups(self) -> Callable[[str], list[tuple[int, int]]] | None:
+        """Rows and bytes of each group of rows that can be read apart; None: a file is read as a whole."""
+        return getattr(self._module(), "groups", None)
 
     @property
     def write(self) -> Callable[[PathLike, Dataset], None] | None:

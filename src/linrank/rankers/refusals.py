@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from .._errors import ParameterError
+from .._errors import ParameterError, memory_in_words
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -20,7 +20,10 @@ GROUP_IDS = ("group_id", "groups", "query_id")
 
 
 def refuses(fit: Fit) -> Fit:
-    """`fit` as it is, its signature too; keywords that users of other rankers bring along are refused with the cure."""
+    """`fit` as it is, its signature too; keywords that users of other rankers bring along are refused with the cure.
+
+    Where memory runs out, that is a sentence as well.
+    """
     taken = inspect.signature(fit).parameters
 
     @functools.wraps(fit)
@@ -36,6 +39,7 @@ def refuses(fit: Fit) -> Fit:
                 raise ParameterError(f"fit takes no {name}: give the query of each row as qid=, or sizes as group=.")
             if name == "client" and name not in taken:
                 raise ParameterError("fit takes no client: it is LinearRanker that trains on a cluster.")
-        return fit(*args, **given)
+        with memory_in_words():
+            return fit(*args, **given)
 
     return cast(Fit, checked)
