@@ -18,7 +18,7 @@ from .._typing import FloatArray, IntArray
 from ..data.mapped import file_of
 from ..kernels import products
 from ..kernels.hashing import number_rows
-from .matrix import FLOAT32_ENTRIES, SparseMatrix, fits_float32
+from .matrix import FLOAT32_ENTRIES, Matrix, SparseMatrix, fits_float32
 
 #: Rows looked at before all are: from how many of them are equal follows about how many distinct ones there are.
 TRIAL = 4096
@@ -59,6 +59,8 @@ class Reading(NamedTuple):
 def fast_reading(exact: Reading) -> Reading:
     """For directions: a copy in float32 of the rows, or of the distinct ones; X itself where neither pays."""
     matrix = exact.matrix
+    if not isinstance(matrix, Matrix):
+        return exact
     if isinstance(matrix, SparseMatrix) and (found := distinct_rows(matrix)) is not None:
         first, number = found
         few = matrix.take(first)
