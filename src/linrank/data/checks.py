@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
@@ -70,6 +71,8 @@ def check_number(name: str, value: Any, above: float) -> None:
 
 def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already; on a device, as a tensor."""
+    if _is_plain(X):
+        return X
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
     refuse_collection(X, "This", "it is LinearRanker that trains and predicts on a cluster; give X.compute() here")
@@ -91,6 +94,16 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _is_plain(X: Any) -> bool:
+    """Whether X is an array that every check would let pass: these cost more than the fit of a few rows."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in (np.float64, np.float32):
+        return False
+    if not (X.flags.c_contiguous or X.flags.f_contiguous) or not 0 < X.shape[0] < 2**31 or X.shape[1] == 0:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(X.sum())  # where it overflows, scikit-learn looks at each entry
 
 
 def _as_array(X: Any, allow_nan: bool) -> Any:
@@ -132,13 +145,11 @@ def _explained(X: Any, error: Exception) -> str:
 
 def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
     """Return y as finite float64 values, one per row."""
-    from sklearn.utils import column_or_1d
-
     refuse_masked("y", y)
     if np.asarray(y).dtype.kind in "cMm":
         raise DataError(f"y holds {np.asarray(y).dtype} values: give real numbers (of dates, the days since some day).")
     try:
-        given = np.asarray(column_or_1d(y, warn=True))
+        given = _as_column(y)
         values = given.astype(np.float64, copy=given.flags.writeable)  # what cannot change is taken as it is
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"y must hold one real number per row: {error}.") from None
@@ -149,9 +160,18 @@ def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
     return values
 
 
+def _as_column(y: Any) -> NDArray[Any]:
+    """Y as an array of one dimension, as scikit-learn makes it of whatever is not so already."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iuf":
+        return y
+    from sklearn.utils import column_or_1d  # not at the top: reading a file needs no scikit-learn
+
+    return np.asarray(column_or_1d(y, warn=True))
+
+
 def refuse_masked(name: str, values: Any) -> None:
     """Refuse an array that hides entries."""
-    if np.ma.is_masked(values):
+    if type(values) is not np.ndarray and np.ma.is_masked(values):
         raise DataError(f"{name} has masked entries: fill them in or drop their rows.")
 
 

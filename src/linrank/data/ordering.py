@@ -36,8 +36,8 @@ class Ordered(NamedTuple):
 
 def run_starts(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether a run of equal values starts at each place."""
-    new = np.ones(values.size, dtype=bool)
-    new[1:] = values[1:] != values[:-1]
+    new = np.empty(values.size, dtype=bool)
+    new[:1], new[1:] = True, values[1:] != values[:-1]
     return new
 
 
@@ -106,9 +106,9 @@ def order_within(query: NDArray[np.int64], n_queries: int, values: NDArray[np.fl
     done = False
     if index_bits + query_bits <= 64 - FEWEST_VALUE_BITS:
         # Floats are finest near 0: centre them, and an offset does not eat the bits that matter.
-        keys = np.empty(value.size, dtype=np.uint64)
+        keys, some = np.empty(value.size, dtype=np.uint64), np.sort(value[:: value.size // 1000 + 1])
         with np.errstate(over="ignore"):
-            np.subtract(value, np.median(value[:: value.size // 1000 + 1]), out=keys.view(np.float64))
+            np.subtract(value, some[some.size // 2 :][:1], out=keys.view(np.float64))
         pack_descending(keys, ptr, index_bits, query_bits)
         keys = sort_keys(keys, index_bits)
         done = unpack_descending(keys, value, ptr, index_bits, place, ordered)

@@ -206,7 +206,7 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
         order = stable_order(key)
         member, key = member[order], key[order]
     start = np.flatnonzero(run_starts(key))  # of each (query, level)
-    end = np.r_[start[1:], key.size].astype(np.int64)
+    end = _ends(start, key.size)
     query = key[start] // n_levels
     if isinstance(preferences, Graph):
         lower, upper, weight = _edges_within_queries(key[start], n_levels, preferences)
@@ -215,8 +215,15 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
         lower = np.flatnonzero(query[1:] == query[:-1])
         return _from_edges(member, grades.v, start, end, lower, lower + 1, query[lower])
     first = np.flatnonzero(run_starts(query))
-    n_levels_of = np.diff(np.r_[first, query.size])
+    n_levels_of = _ends(first, query.size) - first
     return _select(member, grades.v, start, end, query[first], first, n_levels_of)
+
+
+def _ends(start: IntArray, size: int) -> IntArray:
+    """Where each run ends that begins there: where the next one begins."""
+    end = np.empty_like(start)
+    end[:-1], end[-1:] = start[1:], size
+    return end
 
 
 def _edges_within_queries(key: IntArray, n_levels: int, graph: Graph) -> tuple[IntArray, IntArray, FloatArray]:
@@ -402,7 +409,7 @@ def _blocks(rankings: _Rankings) -> NDArray[np.int64]:
     first = np.flatnonzero(run_starts(rankings.query))
     number = rankings.ranking_ptr[first] // BLOCK_MEMBERS
     cuts = first[run_starts(number)]
-    return np.r_[cuts, rankings.u.size].astype(np.int64)
+    return np.append(cuts, rankings.u.size).astype(np.int64)
 
 
 def _ranges(start: IntArray, size: IntArray) -> NDArray[np.int64]:

@@ -192,7 +192,9 @@ class Preferences(Rankings):
 
 def pointers(sizes: IntArray) -> NDArray[np.int64]:
     """Where runs of these sizes begin, and where the last one ends."""
-    return np.r_[0, np.cumsum(sizes, dtype=np.int64)].astype(np.int64)
+    ptr = np.zeros(sizes.size + 1, dtype=np.int64)
+    np.cumsum(sizes, out=ptr[1:])
+    return ptr
 
 
 def _packed(sizes: IntArray) -> IntArray:

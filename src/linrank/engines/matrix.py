@@ -99,7 +99,8 @@ class DenseMatrix(Matrix):
         self.shape = X.shape
         self._ahead = Ahead(X)
         n_blocks = max(1, min(MAX_BLOCKS, X.size // BLOCK_ENTRIES, X.shape[0]))  # a block has a row at least
-        self.cuts = np.linspace(0, X.shape[0], n_blocks + 1).astype(np.int64)
+        cuts = [0, X.shape[0]] if n_blocks == 1 else np.linspace(0, X.shape[0], n_blocks + 1)
+        self.cuts = np.array(cuts, dtype=np.int64)
         streamed = X.flags.c_contiguous and X.shape[1] >= STREAMED_COLUMNS and X.nbytes >= STREAMED_BYTES
         self.blas = X.dtype == np.float64 and not streamed
 
