@@ -101,7 +101,6 @@ def test_alphas_that_are_no_number_above_0(alpha):
         np.ones(3),
         np.ones((3, 2, 1)),
         np.ma.masked_array(np.ones((3, 2)), mask=False),
-        np.matrix(np.ones((3, 2))),
     ],
     ids=lambda X: f"{type(X).__name__} {X.dtype} {X.shape}" if isinstance(X, np.ndarray) else str(X),
 )

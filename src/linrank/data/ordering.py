@@ -73,8 +73,14 @@ def number_distinct(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[An
 
 
 def _by_sorting(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    distinct, number = np.unique(values, return_inverse=True)
-    return number.astype(np.int64, copy=False), distinct
+    order = values.argsort()
+    ordered = values[order]
+    if values.dtype.kind not in "biuf" or (values.size and ordered[-1] != ordered[-1]):
+        distinct, number = np.unique(values, return_inverse=True)
+        return number.astype(np.int64, copy=False), distinct
+    number, new = np.empty(values.size, dtype=np.int64), run_starts(ordered)  # as np.unique does, in half of its time
+    number[order] = new.cumsum() - 1
+    return number, ordered[new]
 
 
 def group_rows(query: NDArray[np.int64], n_queries: int) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:

@@ -23,7 +23,7 @@ from .._typing import FloatArray, IntArray
 from ..kernels.pairs import pair_weights
 from ..kernels.parts import restrict_rankings
 from .ordering import number_distinct, run_starts, stable_order
-from .rankings import Preferences, pointers
+from .rankings import Preferences, pointers, sizes
 
 #: Members in a block of work: large enough that starting a task costs nothing beside it.
 BLOCK_MEMBERS = 1 << 15
@@ -90,7 +90,7 @@ class _Rankings:
         """Pairs of each ranking."""
         out = np.empty(self.u.size, dtype=np.int64)
         if out.size:
-            pair_weights(np.diff(self.level_ptr), self.ranking_levels, out)
+            pair_weights(sizes(self.level_ptr), self.ranking_levels, out)
         return out
 
 
@@ -202,7 +202,7 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     if grades.v is not None or grades.u is not None:
         keep = _positive(grades, member)
         member, key = member[keep], key[keep]
-    if np.any(key[1:] < key[:-1]):
+    if bool((key[1:] < key[:-1]).any()):
         order = stable_order(key)
         member, key = member[order], key[order]
     start = np.flatnonzero(run_starts(key))  # of each (query, level)
@@ -384,11 +384,12 @@ def _weighted(rankings: _Rankings, grades: Grades, query_weighting: str) -> _Ran
         u = u / per_query[rankings.query]
     if grades.u is not None:
         u = u * grades.u[rankings.query]
-    return replace(rankings, u=u)
+    return rankings if u is rankings.u else replace(rankings, u=u)
 
 
 def _finish(rankings: _Rankings) -> Preferences:
     v, pairs, repeats = rankings.v, rankings.pair_counts(), rankings.repeats
+    weights = pairs.astype(np.float64) if v is None else rankings.pair_weights()
     return Preferences(
         row=np.ascontiguousarray(rankings.row, dtype=np.int32),
         ranking_ptr=np.ascontiguousarray(rankings.ranking_ptr),
@@ -398,7 +399,7 @@ def _finish(rankings: _Rankings) -> Preferences:
         u=np.ascontiguousarray(rankings.u),
         v=None if v is None else np.ascontiguousarray(v),
         blocks=_blocks(rankings),
-        total=float(np.sum(rankings.u * rankings.pair_weights())),
+        total=float(np.sum(rankings.u * weights)),
         n_pairs=int(pairs.sum() if repeats is None else pairs[~repeats].sum()),
         repeats=repeats,
     )
@@ -414,7 +415,7 @@ def _blocks(rankings: _Rankings) -> NDArray[np.int64]:
 
 def _ranges(start: IntArray, size: IntArray) -> NDArray[np.int64]:
     """Concatenation of start[i], start[i] + 1, ..., start[i] + size[i] - 1."""
-    if start.size and np.array_equal(start[1:], start[:-1] + size[:-1]):
+    if start.size and bool((start[1:] == start[:-1] + size[:-1]).all()):
         return np.arange(start[0], start[-1] + size[-1], dtype=np.int64)
     offset = np.repeat(start - pointers(size)[:-1], size)
     return offset + np.arange(offset.size, dtype=np.int64)

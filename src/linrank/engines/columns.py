@@ -23,7 +23,7 @@ def measure_columns(matrix: Matrix, v: FloatArray | None, over: Over | None = No
     if v is None or not weight > 0:  # explicit pairs may stand on rows without weight
         v = np.ones(n_rows)
     share = v / float(v.sum())
-    largest = np.max(over(matrix.largest), axis=0)
+    largest = _together(np.maximum, over(matrix.largest))
     # A power of 2 near the largest: squares of numbers up to 2 neither over- nor underflow, and division is exact.
     unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1] - 1, -1000, 1000))
     parts = over(lambda block: matrix.transpose_dot(share, block))
@@ -31,6 +31,12 @@ def measure_columns(matrix: Matrix, v: FloatArray | None, over: Over | None = No
     for part in parts[1:]:
         mean = mean + part
     squares = over(lambda block: matrix.squared_deviations(share, mean, unit, block))
-    deviation = unit * np.sqrt(np.sum(squares, axis=0))
-    nonzero = np.sum(over(lambda block: matrix.nonzeros(v, block)), axis=0)
+    deviation = unit * np.sqrt(_together(np.add, squares))
+    nonzero = _together(np.add, over(lambda block: matrix.nonzeros(v, block)))
     return Columns(n_rows, weight, mean, without_rounding(deviation, mean, n_rows), nonzero)
+
+
+def _together(ufunc: np.ufunc, parts: list[Any]) -> FloatArray:
+    """What blocks of rows say of each column; of a single one, itself."""
+    together: FloatArray = parts[0] if len(parts) == 1 else ufunc.reduce(parts, axis=0)
+    return together
