@@ -20,8 +20,8 @@ from .._work import Work
 from ..data import active
 from ..data.ordering import sort_scores
 from ..data.rankings import Rankings
+from ..kernels.even import add_sorted, level_balance, linear_sums, to_levels
 from ..kernels.hinge import scatter_add
-from ..kernels.logistic import level_balance, to_levels
 from ._base import Loss, LossPoint, Sums
 from ._curvature import LongRanking, PairCurvature
 
@@ -29,19 +29,19 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class EvenPairs(LongRanking):
-    """One ranking, sorted by scores: value and gradient of the loss without the ranking's weight u."""
+    """One ranking, sorted by scores."""
 
     def __init__(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> None:
         order, sorted_s = sort_scores(s, work)
         self.ranking, self.v, self.order, self.levels = ranking, v, order.copy(), levels
-        self.whole = np.array([0, s.size])
-        self.s = sorted_s - sorted_s[s.size // 2]
+        self.whole, self.middle = np.array([0, s.size]), float(sorted_s[s.size // 2])
+        self.s = sorted_s - self.middle
         self.by_level: IntArray | None = None  # sorted positions, level by level; None if no level has two members
         if levels.size - 1 < s.size:
             self.by_level = np.empty(s.size, dtype=np.int32)
-            to_levels(self.order, levels, 0, np.empty(levels.size - 1, dtype=np.int64), self.by_level)
+            level, cursor = (work.take(f"level {name}", s.size, np.int32) for name in ("number", "cursor"))
+            to_levels(self.order, levels, 0, level, cursor, self.by_level)
         self.prepare()
-        self._sum(s - sorted_s[s.size // 2])
 
     def mixed_weight(self) -> float:
         """Sum over members of the weights that their sums are made of, those that cancel included."""
@@ -63,27 +63,25 @@ class EvenPairs(LongRanking):
     def second_sums(self, within: bool, q: FloatArray, out: FloatArray) -> None:
         """Sums of q_j psi''(|s_i - s_j|) over all j but i, or those at the level of i."""
 
-    def _sum(self, s: FloatArray) -> None:
-        """Value and gradient; s are centred scores in the members' order."""
+    def evaluate(self, u: float, s: FloatArray, g: FloatArray, work: Work) -> Sums:
+        """Value and errors, all times u, and the gradient to g; s are the scores in the members' order."""
+        T, within = (work.take(name, s.size, np.float64) for name in ("even sums", "even sums within"))
         equal = bool(np.all(self.v == self.v[0]))  # then they need not be brought into order
-        v, T = self.v if equal else self.v[self.order], np.empty(s.size)
+        v = self.v if equal else self.v[self.order]
         even = self.first_sums(False, v, T)
         size = abs(even)  # of all that is added up
         if self.by_level is not None:
-            within = np.empty(T.size)
             less = self.first_sums(True, v if equal else v[self.by_level], within)
             scatter_add(self.by_level, within, -1.0, 0, T.size, T)
             even, size = even - less, size + abs(less)
-        slope = np.empty(T.size)
-        level_balance(self.levels, 0, self.v, slope)
-        linear = self.v * s * slope
-        self.value = float(linear.sum()) + even
+        level_balance(self.levels, 0, self.v, g)
+        linear, linear_size, moment = linear_sums(s, self.middle, self.v, g)
+        add_sorted(self.order, T, self.v, u, g)
         # Sums of n numbers err by about sqrt(n) units of their size.
         unit = 4.0 * EPS * np.sqrt(T.size)
-        self.error = unit * (float(np.abs(linear).sum()) + size) + self.series_error(float(np.abs(self.v * s).sum()))
-        self.gradient_error = unit * self.mixed_weight() + self.series_error(0.0)
-        scatter_add(self.order, T, 1.0, 0, T.size, slope)
-        self.gradient = self.v * slope
+        error = unit * (linear_size + size) + self.series_error(moment)
+        gradient_error = unit * self.mixed_weight() + self.series_error(0.0)
+        return Sums(u * (linear + even), 0.0, u * error, u * gradient_error)
 
     def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
         """As the gradient, u v times a sum of v phi' over partners, but with v V in the place of that v."""
@@ -155,10 +153,10 @@ class EvenLoss(Loss):
         for r in long:
             here, u = p.members(r), float(p.u[r])
             pairs = self.pairs(int(r), scores[here], p.member_weights[here], p.levels(r) - here.start, work)
-            np.multiply(u, pairs.gradient, out=g[here])
-            value += u * pairs.value
-            error += u * pairs.error
-            gradient_error += u * pairs.gradient_error
+            found = pairs.evaluate(u, scores[here], g[here], work)
+            value += found.value
+            error += found.error
+            gradient_error += found.gradient_error
             kept.append(pairs)
         curvature = PairCurvature(scores, p, short, self.direct_product, self.direct, kept)
         return LossPoint(Sums(value, p.weight, error, gradient_error), g, curvature)

@@ -12,6 +12,7 @@ from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..data.rankings import Rankings
 from ..kernels import logistic as kernels
+from ..kernels import logistic_direct as pairwise
 from ._even import EvenLoss, EvenPairs
 
 
@@ -31,7 +32,7 @@ class Logistic(EvenLoss):
         """Value and gradient of short rankings."""
         up, down = (work.take(name, s.size, np.float64) for name in ("up", "down"))
         shape = p.level_ptr, p.ranking_levels, short
-        return float(kernels.logistic_direct(s, p.member_weights, p.u, *shape, g, up, down))
+        return float(pairwise.logistic_direct(s, p.v, p.u, *shape, g, up, down))
 
     def direct_product(
         self, s: FloatArray, p: Rankings, short: IntArray, V: FloatArray, out: FloatArray, work: Work
@@ -39,7 +40,7 @@ class Logistic(EvenLoss):
         """The Hessian of short rankings times V."""
         up, down = (work.take(name, s.size, np.float64) for name in ("up", "down"))
         shape = p.level_ptr, p.ranking_levels, short
-        kernels.logistic_laplacian_direct(s, p.member_weights, p.u, *shape, V, out, up, down)
+        pairwise.logistic_laplacian_direct(s, p.v, p.u, *shape, V, out, up, down)
 
     def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> EvenPairs:
         """A long ranking."""
