@@ -22,6 +22,8 @@ Keys = NDArray[np.uint64]
 FEWEST_VALUE_BITS = 20
 #: Fewer keys than this are sorted by comparison: counting digits costs as much as so many keys.
 FEW_KEYS = 2048
+#: Fewer scores than this are sorted as they are: to make keys of them takes as long.
+FEW_SCORES = 256
 #: Up to so many distinct values are numbered by hashing: the table stays in the cache. With more, sorting is as quick.
 FEW_VALUES = 1 << 14
 
@@ -134,14 +136,14 @@ def positions_within(query: NDArray[np.int64], ids: NDArray[Any], values: NDArra
 
 def sort_keys(keys: Keys, first_bit: int) -> Keys:
     """The keys sorted by their bits from `first_bit` up; those below hold places, in order. O(n)."""
-    if keys.size >= FEW_KEYS:
-        return _sort_digits(keys, np.empty_like(keys), first_bit)[0]
-    keys.sort()  # by places as well, which changes nothing
-    return keys
+    return _sort_digits(keys, np.empty_like(keys), first_bit)[0]
 
 
 def _sort_digits(keys: Keys, spare: Keys, first_bit: int) -> tuple[Keys, Keys]:
     """The array that holds the sorted keys, and the other one."""
+    if keys.size < FEW_KEYS:
+        keys.sort()  # by places as well, which changes nothing
+        return keys, spare
     n_digits = -(-(64 - first_bit) // DIGIT_BITS)
     counts = np.zeros((n_digits, 1 << DIGIT_BITS), dtype=np.int64)
     count_digits(keys, first_bit, counts)
@@ -161,7 +163,7 @@ def sort_scores(s: FloatArray, work: Work) -> tuple[NDArray[np.int32], FloatArra
     order = work.take("order", n, np.int32)
     keys, spare = (work.take(name, n, np.uint64) for name in ("keys", "spare keys"))
     done = False
-    if n >= FEW_KEYS:
+    if n >= FEW_SCORES:
         # Floats are finest near 0: centred, an offset does not eat the bits that matter.
         some = np.sort(s[:: n // 9 + 1])
         with np.errstate(over="ignore", invalid="ignore"):
