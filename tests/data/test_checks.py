@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from linrank import DataError, LinearRanker, ParameterError, RankingData
-from linrank.data import checks
+from linrank.data import checks, frames
 from linrank.rankers import names
 
 X5 = np.arange(10.0).reshape(5, 2)
@@ -101,10 +101,27 @@ def test_alphas_that_are_no_number_above_0(alpha):
         np.ones(3),
         np.ones((3, 2, 1)),
         np.ma.masked_array(np.ones((3, 2)), mask=False),
+        pd.DataFrame(np.ones((3, 2)), columns=["a", "b"]),
+        pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]),
+        pd.DataFrame(np.ones((3, 2))),
+        pd.DataFrame(np.ones((3, 2)), columns=[1, "1"]),
+        pd.DataFrame({"a": [1.0, np.nan], "b": [1.0, 2.0]}),
+        pd.DataFrame({"a": [1.0, np.inf], "b": [1.0, 2.0]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [1, 2]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [True, False]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": np.array([1, 2], dtype=np.float32)}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": np.array([1, 2], dtype=np.float16)}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [1j, 2j]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [[1.0, 2.0], [3.0, 4.0]]}),
+        pd.DataFrame({"a": pd.array([1.0, None], dtype="Float64")}),
+        pd.DataFrame({"a": pd.Series([1.0, 2.0], dtype="Sparse[float64]")}),
+        pd.DataFrame({"a": [1.0, 2.0]}).iloc[:0],
+        pd.DataFrame(index=[0, 1]),
     ],
-    ids=lambda X: f"{type(X).__name__} {X.dtype} {X.shape}" if isinstance(X, np.ndarray) else str(X),
+    ids=lambda X: type(X).__name__ if hasattr(X, "shape") else str(X),
 )
-def test_a_plain_array_is_taken_as_scikit_learn_takes_it(X, allow_nan, monkeypatch):
+def test_plain_arrays_and_frames_are_taken_as_scikit_learn_takes_them(X, allow_nan, monkeypatch):
     def answer():
         try:
             return checks.check_features(X, allow_nan=allow_nan)
@@ -113,12 +130,14 @@ def test_a_plain_array_is_taken_as_scikit_learn_takes_it(X, allow_nan, monkeypat
 
     quick = answer()
     monkeypatch.setattr(checks, "_is_plain", lambda X: False)
+    monkeypatch.setattr(frames, "is_plain", lambda X: False)
     slow = answer()
     if isinstance(slow, tuple):
         assert quick == slow
     else:
         assert (quick is X) == (slow is X)
         assert quick.dtype == slow.dtype
+        assert quick.flags.c_contiguous == slow.flags.c_contiguous
         np.testing.assert_array_equal(quick, slow)
 
 

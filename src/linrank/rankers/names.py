@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -31,8 +32,8 @@ def feature_names(X: Any) -> dict[str, Any]:
 
 
 def _has_no_names(X: Any) -> bool:
-    """Whether X is a plain array: scikit-learn takes longer to find that out than to predict some rows."""
-    return type(X) is np.ndarray and X.ndim == 2
+    """Whether X is an array or a sparse matrix: scikit-learn takes longer to find that out than to predict a row."""
+    return (type(X) is np.ndarray or sp.issparse(X)) and X.ndim == 2
 
 
 def named(given: Any, X: Any) -> Any:
