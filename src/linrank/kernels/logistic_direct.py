@@ -3,6 +3,8 @@
 With one exponential a member, e^-(s_i - s_j) is a product, unless the scores span too much for that. Where all members
 weigh the same, the sum of log(1 + e^-z) over the losers of i is the logarithm of a product, taken as often as that
 might overflow: a pair costs a multiplication instead of a series.
+
+Loops over losers read slices alone: whether they run in vectors must not depend on where arrays lie, or bits would.
 """
 
 from __future__ import annotations
@@ -50,8 +52,8 @@ def logistic_direct(
             if v is None and span < WIDEST:
                 total += against_losers(up, down, u[r], start, here, until, int(LARGEST / (span + 1.0)), g)
                 continue
-            losers, push = s[start:here], g[start:here]
-            rise, fall = up[start:here], down[start:here]
+            losers, push, rise, fall = s[start:here], g[start:here], up[start:here], down[start:here]
+            weights = losers if v is None else v[start:here]
             for i in range(here, until):
                 s_i, up_i, down_i, sum1, sum2 = s[i], up[i], down[i], 0.0, 0.0
                 factor = u[r] if v is None else u[r] * v[i]
@@ -61,7 +63,7 @@ def logistic_direct(
                     even = log1p_series(x)
                     part = 1.0 / (1.0 + x)
                     slope = x * part if z > 0 else part
-                    weight = 1.0 if v is None else v[start + j]
+                    weight = 1.0 if v is None else weights[j]
                     push[j] += factor * weight * slope
                     sum1 += weight * slope
                     sum2 += weight * (even + (0.0 if z > 0 else -z))
@@ -119,8 +121,8 @@ def logistic_laplacian_direct(
         span = exponentials(s, start, end, out, up, down)
         for level in range(first_level + 1, last_level):
             here = level_ptr[level]
-            losers, push, values = s[start:here], out[start:here], V[start:here]
-            rise = up[start:here]
+            losers, push, values, rise = s[start:here], out[start:here], V[start:here], up[start:here]
+            weights = losers if v is None else v[start:here]
             for i in range(here, level_ptr[level + 1]):
                 s_i, down_i, V_i, total = s[i], down[i], V[i], 0.0
                 factor = u[r] if v is None else u[r] * v[i]
@@ -129,7 +131,7 @@ def logistic_laplacian_direct(
                     part = 1.0 / (1.0 + x)
                     flow = x * part * part * (V_i - values[j])
                     if v is not None:
-                        flow *= v[start + j]
+                        flow *= weights[j]
                     push[j] -= factor * flow
                     total += flow
                 out[i] += factor * total

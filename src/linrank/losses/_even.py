@@ -104,8 +104,9 @@ class EvenPairs(LongRanking):
 
     def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
         """As the gradient, u v times a sum of v phi' over partners, but with v V in the place of that v."""
-        q, T = self.v * V, np.empty(V.size)
-        self._even_sums(s[self.order] - self.middle, q[self.order], T, work)
+        q, T, ordered = self.v * V, work.take("even sums", V.size, np.float64), s[self.order]
+        ordered -= self.middle
+        self._even_sums(ordered, q[self.order], T, work)
         level_balance(self.levels, 0, q, out)
         add_sorted(self.order, T, self.v, u, out)
 
