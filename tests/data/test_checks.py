@@ -1,10 +1,15 @@
 """What is checked of features, utilities and numbers: kept where it lies, converted, or refused."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 from linrank import DataError, LinearRanker, ParameterError, RankingData
+from linrank.data import checks, frames
+from linrank.rankers import names
 
 X5 = np.arange(10.0).reshape(5, 2)
 Y5 = np.array([3.0, 1.0, 2.0, 1.0, 0.0])
@@ -73,3 +78,84 @@ def test_a_damaged_sparse_matrix_is_refused(indices, indptr):
 def test_alphas_that_are_no_number_above_0(alpha):
     with pytest.raises(ParameterError, match="alpha"):
         LinearRanker(alpha=alpha).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("allow_nan", [False, True])
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ones((3, 2)),
+        np.ones((3, 2), dtype=np.float32),
+        np.ones((4, 6))[::2, ::3],
+        np.asfortranarray(np.ones((3, 2))),
+        np.ones((3, 2), dtype=">f8"),
+        np.ones((3, 2), dtype=np.float16),
+        np.ones((3, 2), dtype=np.int64),
+        np.ones((3, 2), dtype=object),
+        np.full((3, 2), 1e308),
+        np.full((3, 2), np.float32(3e38)),
+        np.array([[1.0, np.nan], [2.0, 3.0]]),
+        np.array([[1.0, np.inf], [-np.inf, 3.0]]),
+        np.ones((0, 2)),
+        np.ones((3, 0)),
+        np.ones(3),
+        np.ones((3, 2, 1)),
+        np.ma.masked_array(np.ones((3, 2)), mask=False),
+        pd.DataFrame(np.ones((3, 2)), columns=["a", "b"]),
+        pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]),
+        pd.DataFrame(np.ones((3, 2))),
+        pd.DataFrame(np.ones((3, 2)), columns=[1, "1"]),
+        pd.DataFrame({"a": [1.0, np.nan], "b": [1.0, 2.0]}),
+        pd.DataFrame({"a": [1.0, np.inf], "b": [1.0, 2.0]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [1, 2]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [True, False]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": np.array([1, 2], dtype=np.float32)}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": np.array([1, 2], dtype=np.float16)}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [1j, 2j]}),
+        pd.DataFrame({"a": [1.0, 2.0], "b": [[1.0, 2.0], [3.0, 4.0]]}),
+        pd.DataFrame({"a": pd.array([1.0, None], dtype="Float64")}),
+        pd.DataFrame({"a": pd.Series([1.0, 2.0], dtype="Sparse[float64]")}),
+        pd.DataFrame({"a": [1.0, 2.0]}).iloc[:0],
+        pd.DataFrame(index=[0, 1]),
+    ],
+    ids=lambda X: type(X).__name__ if hasattr(X, "shape") else str(X),
+)
+def test_plain_arrays_and_frames_are_taken_as_scikit_learn_takes_them(X, allow_nan, monkeypatch):
+    def answer():
+        try:
+            return checks.check_features(X, allow_nan=allow_nan)
+        except Exception as error:
+            return type(error), str(error)
+
+    quick = answer()
+    monkeypatch.setattr(checks, "_is_plain", lambda X: False)
+    monkeypatch.setattr(frames, "is_plain", lambda X: False)
+    slow = answer()
+    if isinstance(slow, tuple):
+        assert quick == slow
+    else:
+        assert (quick is X) == (slow is X)
+        assert quick.dtype == slow.dtype
+        assert quick.flags.c_contiguous == slow.flags.c_contiguous
+        np.testing.assert_array_equal(quick, slow)
+
+
+@pytest.mark.parametrize("X", [np.ones((3, 2)), np.ones((3, 3)), [[1.0, 2.0]], pd.DataFrame({"a": [1.0], "b": [2.0]})])
+@pytest.mark.parametrize("named", [False, True])
+def test_names_of_a_plain_array_are_checked_as_scikit_learn_checks_them(X, named, monkeypatch):
+    given = np.array([[1.0, 2.0], [3.0, 5.0]])
+    ranker = LinearRanker().fit(pd.DataFrame(given, columns=["a", "b"]) if named else given, [0, 1])
+
+    def answer():
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                scores = ranker.predict(X).tolist()
+            except Exception as error:
+                scores = type(error), str(error)
+            return scores, [str(warning.message) for warning in said], names.feature_names(X)["n_features_in_"]
+
+    quick = answer()
+    monkeypatch.setattr(names, "_has_no_names", lambda X: False)
+    assert quick == answer()

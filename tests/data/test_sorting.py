@@ -29,16 +29,19 @@ def check_sorted(s):
     np.testing.assert_array_equal(np.sort(order), np.arange(s.size))
 
 
-@pytest.mark.parametrize("few", [1, 10**9], ids=["digits", "comparison"])
+@pytest.mark.parametrize(("few", "scores"), [(1, 1), (10**9, 1), (10**9, 10**9)], ids=["digits", "keys", "comparison"])
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 300), kind=st.sampled_from(sorted(SCORES)))
-def test_scores_are_sorted(few, seed, n, kind):
+def test_scores_are_sorted(few, scores, seed, n, kind):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ordering, "FEW_KEYS", few)
+        patch.setattr(ordering, "FEW_SCORES", scores)
         check_sorted(SCORES[kind](np.random.default_rng(seed), n))
 
 
 @pytest.mark.parametrize("kind", SCORES)
-@pytest.mark.parametrize("n", [ordering.FEW_KEYS - 1, ordering.FEW_KEYS, 5000])
+@pytest.mark.parametrize(
+    "n", [ordering.FEW_SCORES - 1, ordering.FEW_SCORES, ordering.FEW_KEYS - 1, ordering.FEW_KEYS, 5000]
+)
 def test_many_scores_are_sorted(kind, n):
     check_sorted(SCORES[kind](np.random.default_rng(n), n))
 

@@ -97,7 +97,7 @@ def test_the_summary_as_text_html_and_frame(found):
     text = str(found.summary())
     for word in ("250 queries", "logistic", "[95 %", "feature 4", "std err", "penalised optimum", "converged"):
         assert word in text
-    assert max(map(len, text.split("\n"))) <= 100
+    assert max(map(len, text.split("\n"))) <= 80
     frame = found.to_frame()
     np.testing.assert_allclose(frame["standard_error"], found.standard_errors)
     np.testing.assert_allclose(frame["weight_times_deviation"], found.coef * found.deviations)

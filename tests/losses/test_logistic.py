@@ -89,6 +89,8 @@ def test_far_apart_and_coincident_scores():
         np.full(600, 1e6),
         np.where(np.arange(600) < 300, -1e9, 1e9),
         800.0 * y,
+        np.linspace(-299.0, 299.0, 600),  # products of few factors
+        np.linspace(-20.0, 20.0, 600)[::-1],
     ):
         data = RankingData(np.zeros((600, 1)), y)
         naive = naive_loss(phi, lambda z: -sigma(-z), scores, pairs)

@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linrank
 from linrank import AUCClassifier, DataError, LinearRanker, LinearRankerCV, ParameterError, RankingData
 from linrank.losses import LOSSES, Hinge
+from linrank.model_selection import cross_validate
 from linrank.rankers.limits import Asked, described
 from linrank.rankers.training import Training
 from linrank.solvers import Bundle, ConjugateGradients, Newton, Tron
@@ -265,6 +268,20 @@ def test_a_classifier_takes_them(shop):
     assert model.ranker_.l1_ratio == 0.9
     rare = X.assign(rare=np.r_[1.0, np.zeros(599)])  # constant in all folds but one
     assert AUCClassifier(bounds={"rare": (0.0, 1.0)}).fit(rare, y > 0).coef_[0, 4] >= 0.0
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_cross_validation_takes_folds_in_which_a_bounded_column_is_constant(shop, n_jobs):
+    X, y, qid = shop
+    rare = X.assign(rare=(np.arange(600) < 2) * np.arange(1.0, 601.0))
+    ranker = LinearRanker(monotonic_cst={"rare": 1})
+    for model in (ranker, make_pipeline(StandardScaler().set_output(transform="pandas"), ranker)):
+        found = cross_validate(model, rare, y, qid, n_jobs=n_jobs, return_estimator=True)
+        assert np.all(np.isfinite(found["test_score"]))
+        last = [one[-1] if isinstance(one, Pipeline) else one for one in found["estimator"]]
+        assert any(one.coef_[-1] == 0.0 for one in last)
+    with pytest.raises(DataError, match="Feature 'rare' is constant"):
+        ranker.fit(rare[100:], y[100:], qid[100:])
 
 
 def test_model_files_hold_them(shop, tmp_path):

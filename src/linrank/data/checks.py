@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._errors import DataError, ParameterError
 from .._typing import FloatArray
@@ -16,7 +17,7 @@ from ..kernels.products import csr_is_sound, has_duplicates
 from .collections import refuse_collection
 from .dataset import Dataset
 from .device import as_array, check_far, is_far
-from .frames import WideRows, check_frame, describe_missing, is_frame
+from .frames import WideRows, check_frame, describe_missing, is_frame, plain_values
 from .mapped import unlocked
 
 
@@ -70,14 +71,15 @@ def check_number(name: str, value: Any, above: float) -> None:
 
 def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     """Return X as float32 or float64, dense or CSR, without a copy where it is so already; on a device, as a tensor."""
+    if _is_plain(X):
+        return _in_one_piece(X)
     if is_far(X):
         return check_far(X, allow_nan=allow_nan)
     refuse_collection(X, "This", "it is LinearRanker that trains and predicts on a cluster; give X.compute() here")
     if isinstance(X, Dataset):
         raise DataError("This takes features alone, not a Dataset: give data.X, and data.y and data.qid beside it.")
     X = _as_array(as_array(X), allow_nan)
-    if not sp.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
-        X = np.ascontiguousarray(X)  # every product would copy it otherwise
+    X = X if sp.issparse(X) else _in_one_piece(X)
     if X.shape[0] >= 2**31:
         raise DataError(f"X has {X.shape[0]} rows; at most 2**31 - 1 can be used: train on a sample of them.")
     if sp.issparse(X) and not csr_is_sound(unlocked(X.data), unlocked(X.indices), unlocked(X.indptr), X.shape[1]):
@@ -93,11 +95,29 @@ def check_features(X: Any, *, allow_nan: bool = False) -> Any:
     return X
 
 
+def _in_one_piece(X: Any) -> Any:
+    """An array in C or F order: every product would copy any other."""
+    return X if X.flags.c_contiguous or X.flags.f_contiguous else np.ascontiguousarray(X)
+
+
+def _is_plain(X: Any) -> bool:
+    """Whether X is an array that every check would let pass: these cost more than the fit of a few rows."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in (np.float64, np.float32):
+        return False
+    if not 0 < X.shape[0] < 2**31 or X.shape[1] == 0:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(X.sum())  # where it overflows, scikit-learn looks at each entry
+
+
 def _as_array(X: Any, allow_nan: bool) -> Any:
     """X as scikit-learn takes it; what it refuses is explained."""
     from sklearn.utils import check_array  # not at the top: reading a file needs no scikit-learn
 
     given = check_frame(X)
+    values = plain_values(given)
+    if values is not None and _is_plain(values):
+        return values
     X = given.values if isinstance(given, WideRows) else given
     finite = "allow-nan" if allow_nan else True
     try:
@@ -132,13 +152,11 @@ def _explained(X: Any, error: Exception) -> str:
 
 def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
     """Return y as finite float64 values, one per row."""
-    from sklearn.utils import column_or_1d
-
     refuse_masked("y", y)
     if np.asarray(y).dtype.kind in "cMm":
         raise DataError(f"y holds {np.asarray(y).dtype} values: give real numbers (of dates, the days since some day).")
     try:
-        given = np.asarray(column_or_1d(y, warn=True))
+        given = _as_column(y)
         values = given.astype(np.float64, copy=given.flags.writeable)  # what cannot change is taken as it is
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"y must hold one real number per row: {error}.") from None
@@ -149,9 +167,18 @@ def check_utilities(y: ArrayLike, n_rows: int, what: str = "X") -> FloatArray:
     return values
 
 
+def _as_column(y: Any) -> NDArray[Any]:
+    """Y as an array of one dimension, as scikit-learn makes it of whatever is not so already."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iuf":
+        return y
+    from sklearn.utils import column_or_1d  # not at the top: reading a file needs no scikit-learn
+
+    return np.asarray(column_or_1d(y, warn=True))
+
+
 def refuse_masked(name: str, values: Any) -> None:
     """Refuse an array that hides entries."""
-    if np.ma.is_masked(values):
+    if type(values) is not np.ndarray and np.ma.is_masked(values):
         raise DataError(f"{name} has masked entries: fill them in or drop their rows.")
 
 

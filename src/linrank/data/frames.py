@@ -34,6 +34,9 @@ CURES = {
     **dict.fromkeys(("Struct", "Binary"), ENCODE),
 }
 
+#: Types of numpy's numbers that need no look.
+PLAIN = frozenset("?bBhHiIlLqQfd")
+
 
 def is_frame(X: Any) -> bool:
     """Whether X is a dataframe, or the promise of one; dask's are collections of them, and none."""
@@ -64,7 +67,7 @@ def check_frame(X: Any) -> Any:
 
     O(columns), but for columns of objects and lists.
     """
-    if not is_frame(X):
+    if not is_frame(X) or is_plain(X):
         return X
     table = Frame(X)
     if not table.columns:
@@ -74,6 +77,23 @@ def check_frame(X: Any) -> Any:
         if not width:
             table.refuse_other_than_numbers(name, LEAVE_OUT)
     return table.widened(widths) if any(widths.values()) else X
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X is a dataframe of pandas that holds numbers alone, in columns of different names.
+
+    There is nothing to refuse in it, and to find that out by narwhals takes longer than to predict some rows.
+    """
+    if type(X).__name__ != "DataFrame" or type(X).__module__.partition(".")[0] != "pandas" or not len(X.columns):
+        return False
+    kinds = all(isinstance(dtype, np.dtype) and dtype.char in PLAIN for dtype in X.dtypes)
+    return kinds and X.columns.is_unique and all(type(name) is str for name in X.columns)
+
+
+def plain_values(X: Any) -> NDArray[Any] | None:
+    """The array that scikit-learn makes of a plain dataframe of one type of floats; None of any other."""
+    kinds = {dtype.char for dtype in X.dtypes} if is_plain(X) else set()
+    return np.asarray(X) if kinds in ({"d"}, {"f"}) else None
 
 
 def frame_of(columns: Mapping[str, Any]) -> Any:

@@ -22,6 +22,8 @@ Keys = NDArray[np.uint64]
 FEWEST_VALUE_BITS = 20
 #: Fewer keys than this are sorted by comparison: counting digits costs as much as so many keys.
 FEW_KEYS = 2048
+#: Fewer scores than this are sorted as they are: to make keys of them takes as long.
+FEW_SCORES = 256
 #: Up to so many distinct values are numbered by hashing: the table stays in the cache. With more, sorting is as quick.
 FEW_VALUES = 1 << 14
 
@@ -36,8 +38,8 @@ class Ordered(NamedTuple):
 
 def run_starts(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether a run of equal values starts at each place."""
-    new = np.ones(values.size, dtype=bool)
-    new[1:] = values[1:] != values[:-1]
+    new = np.empty(values.size, dtype=bool)
+    new[:1], new[1:] = True, values[1:] != values[:-1]
     return new
 
 
@@ -73,8 +75,14 @@ def number_distinct(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[An
 
 
 def _by_sorting(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    distinct, number = np.unique(values, return_inverse=True)
-    return number.astype(np.int64, copy=False), distinct
+    order = values.argsort()
+    ordered = values[order]
+    if values.dtype.kind not in "biuf" or (values.size and ordered[-1] != ordered[-1]):
+        distinct, number = np.unique(values, return_inverse=True)
+        return number.astype(np.int64, copy=False), distinct
+    number, new = np.empty(values.size, dtype=np.int64), run_starts(ordered)  # as np.unique does, in half of its time
+    number[order] = new.cumsum() - 1
+    return number, ordered[new]
 
 
 def group_rows(query: NDArray[np.int64], n_queries: int) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
@@ -106,9 +114,9 @@ def order_within(query: NDArray[np.int64], n_queries: int, values: NDArray[np.fl
     done = False
     if index_bits + query_bits <= 64 - FEWEST_VALUE_BITS:
         # Floats are finest near 0: centre them, and an offset does not eat the bits that matter.
-        keys = np.empty(value.size, dtype=np.uint64)
+        keys, some = np.empty(value.size, dtype=np.uint64), np.sort(value[:: value.size // 1000 + 1])
         with np.errstate(over="ignore"):
-            np.subtract(value, np.median(value[:: value.size // 1000 + 1]), out=keys.view(np.float64))
+            np.subtract(value, some[some.size // 2 :][:1], out=keys.view(np.float64))
         pack_descending(keys, ptr, index_bits, query_bits)
         keys = sort_keys(keys, index_bits)
         done = unpack_descending(keys, value, ptr, index_bits, place, ordered)
@@ -128,14 +136,14 @@ def positions_within(query: NDArray[np.int64], ids: NDArray[Any], values: NDArra
 
 def sort_keys(keys: Keys, first_bit: int) -> Keys:
     """The keys sorted by their bits from `first_bit` up; those below hold places, in order. O(n)."""
-    if keys.size >= FEW_KEYS:
-        return _sort_digits(keys, np.empty_like(keys), first_bit)[0]
-    keys.sort()  # by places as well, which changes nothing
-    return keys
+    return _sort_digits(keys, np.empty_like(keys), first_bit)[0]
 
 
 def _sort_digits(keys: Keys, spare: Keys, first_bit: int) -> tuple[Keys, Keys]:
     """The array that holds the sorted keys, and the other one."""
+    if keys.size < FEW_KEYS:
+        keys.sort()  # by places as well, which changes nothing
+        return keys, spare
     n_digits = -(-(64 - first_bit) // DIGIT_BITS)
     counts = np.zeros((n_digits, 1 << DIGIT_BITS), dtype=np.int64)
     count_digits(keys, first_bit, counts)
@@ -155,7 +163,7 @@ def sort_scores(s: FloatArray, work: Work) -> tuple[NDArray[np.int32], FloatArra
     order = work.take("order", n, np.int32)
     keys, spare = (work.take(name, n, np.uint64) for name in ("keys", "spare keys"))
     done = False
-    if n >= FEW_KEYS:
+    if n >= FEW_SCORES:
         # Floats are finest near 0: centred, an offset does not eat the bits that matter.
         some = np.sort(s[:: n // 9 + 1])
         with np.errstate(over="ignore", invalid="ignore"):

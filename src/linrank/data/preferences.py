@@ -23,7 +23,7 @@ from .._typing import FloatArray, IntArray
 from ..kernels.pairs import pair_weights
 from ..kernels.parts import restrict_rankings
 from .ordering import number_distinct, run_starts, stable_order
-from .rankings import Preferences, pointers
+from .rankings import Preferences, pointers, sizes
 
 #: Members in a block of work: large enough that starting a task costs nothing beside it.
 BLOCK_MEMBERS = 1 << 15
@@ -90,7 +90,7 @@ class _Rankings:
         """Pairs of each ranking."""
         out = np.empty(self.u.size, dtype=np.int64)
         if out.size:
-            pair_weights(np.diff(self.level_ptr), self.ranking_levels, out)
+            pair_weights(sizes(self.level_ptr), self.ranking_levels, out)
         return out
 
 
@@ -202,11 +202,11 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
     if grades.v is not None or grades.u is not None:
         keep = _positive(grades, member)
         member, key = member[keep], key[keep]
-    if np.any(key[1:] < key[:-1]):
+    if bool((key[1:] < key[:-1]).any()):
         order = stable_order(key)
         member, key = member[order], key[order]
     start = np.flatnonzero(run_starts(key))  # of each (query, level)
-    end = np.r_[start[1:], key.size].astype(np.int64)
+    end = _ends(start, key.size)
     query = key[start] // n_levels
     if isinstance(preferences, Graph):
         lower, upper, weight = _edges_within_queries(key[start], n_levels, preferences)
@@ -215,8 +215,15 @@ def _from_grades(grades: Grades, preferences: str | Graph) -> _Rankings:
         lower = np.flatnonzero(query[1:] == query[:-1])
         return _from_edges(member, grades.v, start, end, lower, lower + 1, query[lower])
     first = np.flatnonzero(run_starts(query))
-    n_levels_of = np.diff(np.r_[first, query.size])
+    n_levels_of = _ends(first, query.size) - first
     return _select(member, grades.v, start, end, query[first], first, n_levels_of)
+
+
+def _ends(start: IntArray, size: int) -> IntArray:
+    """Where each run ends that begins there: where the next one begins."""
+    end = np.empty_like(start)
+    end[:-1], end[-1:] = start[1:], size
+    return end
 
 
 def _edges_within_queries(key: IntArray, n_levels: int, graph: Graph) -> tuple[IntArray, IntArray, FloatArray]:
@@ -377,11 +384,12 @@ def _weighted(rankings: _Rankings, grades: Grades, query_weighting: str) -> _Ran
         u = u / per_query[rankings.query]
     if grades.u is not None:
         u = u * grades.u[rankings.query]
-    return replace(rankings, u=u)
+    return rankings if u is rankings.u else replace(rankings, u=u)
 
 
 def _finish(rankings: _Rankings) -> Preferences:
     v, pairs, repeats = rankings.v, rankings.pair_counts(), rankings.repeats
+    weights = pairs.astype(np.float64) if v is None else rankings.pair_weights()
     return Preferences(
         row=np.ascontiguousarray(rankings.row, dtype=np.int32),
         ranking_ptr=np.ascontiguousarray(rankings.ranking_ptr),
@@ -391,7 +399,7 @@ def _finish(rankings: _Rankings) -> Preferences:
         u=np.ascontiguousarray(rankings.u),
         v=None if v is None else np.ascontiguousarray(v),
         blocks=_blocks(rankings),
-        total=float(np.sum(rankings.u * rankings.pair_weights())),
+        total=float(np.sum(rankings.u * weights)),
         n_pairs=int(pairs.sum() if repeats is None else pairs[~repeats].sum()),
         repeats=repeats,
     )
@@ -402,12 +410,12 @@ def _blocks(rankings: _Rankings) -> NDArray[np.int64]:
     first = np.flatnonzero(run_starts(rankings.query))
     number = rankings.ranking_ptr[first] // BLOCK_MEMBERS
     cuts = first[run_starts(number)]
-    return np.r_[cuts, rankings.u.size].astype(np.int64)
+    return np.append(cuts, rankings.u.size).astype(np.int64)
 
 
 def _ranges(start: IntArray, size: IntArray) -> NDArray[np.int64]:
     """Concatenation of start[i], start[i] + 1, ..., start[i] + size[i] - 1."""
-    if start.size and np.array_equal(start[1:], start[:-1] + size[:-1]):
+    if start.size and bool((start[1:] == start[:-1] + size[:-1]).all()):
         return np.arange(start[0], start[-1] + size[-1], dtype=np.int64)
     offset = np.repeat(start - pointers(size)[:-1], size)
     return offset + np.arange(offset.size, dtype=np.int64)

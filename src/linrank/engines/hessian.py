@@ -16,7 +16,7 @@ from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..data import active
 from ..data.ordering import order_within
-from ..data.rankings import Rankings
+from ..data.rankings import Rankings, sizes
 from ..kernels import differences, smooth
 from ..kernels._vector import ROW_LANES
 from ..losses import Curvature
@@ -100,10 +100,10 @@ def by_pairs(X: Any, unit: FloatArray, rankings: Rankings, pairs: Pairs, work: W
 def by_sweep(X: Any, unit: FloatArray, s: FloatArray, rankings: Rankings, steps: Steps, work: Work) -> FloatArray:
     """T with T + T^T = X^T L X. O(members (d^2 + d log k)), as many members at a time as stay in the cache."""
     p, d = rankings, X.shape[1]
-    ranking = np.repeat(np.arange(p.n_rankings), np.diff(p.ranking_ptr))
+    ranking = np.arange(p.n_rankings).repeat(sizes(p.ranking_ptr))
     sweep = order_within(ranking, p.n_rankings, s)
     members = p.row, p.level_numbers(), p.member_weights, _partner_weights(s, p, steps, work)
-    n_levels = np.diff(p.ranking_levels)
+    n_levels = sizes(p.ranking_levels)
     width = -(-d // ROW_LANES) * ROW_LANES  # features, then zeros
     root, step = 1.0 / np.sqrt(unit), _rows_at_a_time(width)
     T, state = np.zeros((d, d)), np.zeros(len(steps[0]) + 1, dtype=np.int64)

@@ -21,6 +21,7 @@ from .._typing import FloatArray, IntArray
 from .._work import WorkPool
 from ..data.parts import draw
 from ..data.ranking_data import RankingData
+from ..data.rankings import sizes
 from ..kernels.hinge import gather, scatter_add
 from ..losses import Loss, Sums
 from ..losses._base import add_sums
@@ -153,7 +154,7 @@ class LocalEngine:
         p, d = self.data.preferences, self.data.n_features
         if not loss.smooth or sp.issparse(self.data.X) or d > MAX_HESSIAN or self._far_apart:
             return None
-        if loss.steps is not None and int(np.diff(p.ranking_levels).max(initial=0)) * d > LARGEST_TREE:
+        if loss.steps is not None and int(sizes(p.ranking_levels).max(initial=0)) * d > LARGEST_TREE:
             return None
         return hessian_cost(self.data, loss)
 

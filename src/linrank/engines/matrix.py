@@ -98,7 +98,8 @@ class DenseMatrix(Matrix):
         self.shape = X.shape
         self._ahead = Ahead(X)
         n_blocks = max(1, min(MAX_BLOCKS, X.size // BLOCK_ENTRIES, X.shape[0]))  # a block has a row at least
-        self.cuts = np.linspace(0, X.shape[0], n_blocks + 1).astype(np.int64)
+        cuts = [0, X.shape[0]] if n_blocks == 1 else np.linspace(0, X.shape[0], n_blocks + 1)
+        self.cuts = np.array(cuts, dtype=np.int64)
         streamed = X.flags.c_contiguous and X.shape[1] >= STREAMED_COLUMNS and X.nbytes >= STREAMED_BYTES
         self.blas = X.dtype == np.float64 and not streamed
 
@@ -151,7 +152,7 @@ class DenseMatrix(Matrix):
         first, last = self.rows(block)
         largest = np.maximum(self.X[first:last].max(axis=0), -self.X[first:last].min(axis=0)).astype(np.float64)
         squares = np.full(self.shape[1], np.nan)
-        return np.column_stack([largest, self._nonzeros(v, block), self.transpose_dot(share, block), squares])
+        return np.array([largest, self._nonzeros(v, block), self.transpose_dot(share, block), squares]).T
 
     def _nonzeros(self, v: FloatArray, block: int) -> FloatArray:
         total = np.zeros(self.shape[1])

@@ -16,7 +16,9 @@ from ..rankers.explanation import shortened
 if TYPE_CHECKING:
     from .result import Inference
 
-WIDTH = 100
+WIDTH = 80
+#: Characters of a name, and of each column: together WIDTH.
+NAME, WIDTHS = 16, (9, 9, 8, 7, 7, 9, 9, 6)
 #: Heads of the columns in text, and names in frames and JSON.
 COLUMNS = {
     "weight": "weight",
@@ -75,11 +77,13 @@ class Summary:
 
     def __str__(self) -> str:
         lines = ["Weights of a linear ranker".center(WIDTH).rstrip(), "=" * WIDTH]
-        for k in range(0, len(self.facts), 3):
-            lines.append("".join(f"{name + ':':<12} {value:<20}" for name, value in self.facts[k : k + 3]).rstrip())
-        lines += ["-" * WIDTH, f"{'':<20}" + "".join(f"{head:>10}" for head in self.heads), "-" * WIDTH]
+        for k in range(0, len(self.facts), 2):
+            lines.append("".join(f"{name + ':':<13}{value:<27}" for name, value in self.facts[k : k + 2]).rstrip())
+        heads = (f"{head:>{width}}" for head, width in zip(self.heads, WIDTHS, strict=True))
+        lines += ["-" * WIDTH, " " * NAME + "".join(heads), "-" * WIDTH]
         for name, row in zip(self.names, self.cells, strict=True):
-            lines.append(f"{shortened(printable(name), 19):<20}" + "".join(f"{_cell(x):>10}" for x in row))
+            cells = (f"{_cell(x, width - 1):>{width}}" for x, width in zip(row, WIDTHS, strict=True))
+            lines.append(f"{shortened(printable(name), NAME - 1):<{NAME}}" + "".join(cells))
         lines.append("=" * WIDTH)
         for text in (PENALISED, *self.all_notes):
             lines += textwrap.wrap(text, WIDTH, initial_indent="- ", subsequent_indent="  ")
@@ -127,9 +131,13 @@ class Summary:
         ]
 
 
-def _cell(x: float) -> str:
-    """Four digits, or as many as fit beside a blank."""
-    return next(text for n in (4, 3, 2, 1) if len(text := f"{x:.{n}g}") <= 9 or n == 1)
+def _cell(x: float, most: int = 9) -> str:
+    """Four digits, or as many as fit into so many characters."""
+    for text in (f"{x:.{n}g}" for n in (4, 3, 2, 1)):
+        short = text.replace("e-0", "e-").replace("e+0", "e+")
+        if len(short) <= most:
+            return short
+    return short
 
 
 def listed(names: list[str], most: int = 5) -> str:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._jit import inlined, kernel, summing_kernel
+from ._jit import inlined, kernel
 from ._vector import FLOAT_LANES, decay_step, decay_step_two
 
 
@@ -67,46 +67,37 @@ _k = np.arange(1, FLOAT_LANES + 1)
 SLOPE: NDArray[np.float64] = np.array([float(d) for d in _exact])
 VALUE: NDArray[np.float64] = SLOPE / _k
 SECOND: NDArray[np.float64] = SLOPE * _k
-_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16 = (float(p) for p in VALUE)
+#: Gaps up to this are small.
+NEAR = 1 / 16
 
 
 @inlined
-def log1p_series(x: float) -> float:
-    """P(x), for pairs one by one; written out, because LLVM leaves a loop over a tuple in scalars."""
-    high = x * (_9 + x * (_10 + x * (_11 + x * (_12 + x * (_13 + x * (_14 + x * (_15 + x * _16)))))))
-    low = x * (_1 + x * (_2 + x * (_3 + x * (_4 + x * (_5 + x * (_6 + x * (_7 + x * _8)))))))
-    x2 = x * x
-    x4 = x2 * x2
-    return low + x4 * x4 * high
-
-
-@kernel
-def to_levels(order: Any, level_ptr: Any, base: int, cursor: Any, grouped: Any) -> None:
-    """Sorted positions, grouped by level and in order of score within each. O(n log k)."""
-    k = level_ptr.size - 1
-    for level in range(k):
-        cursor[level] = level_ptr[level] - base
-    for p in range(order.size):
-        i = order[p] + base
-        low, high = 0, k - 1
-        while low < high:
-            middle = (low + high + 1) >> 1
-            if level_ptr[middle] <= i:
-                low = middle
-            else:
-                high = middle - 1
-        grouped[cursor[low]] = p
-        cursor[low] += 1
+def exp_near_0(z: float) -> float:
+    """e^z for |z| <= NEAR, to a unit in the last place: the next term is z^10 / 10!."""
+    high = 1 / 120 + z * (1 / 720 + z * (1 / 5040 + z * (1 / 40320 + z * (1 / 362880))))
+    return 1.0 + z * (1.0 + z * (1 / 2 + z * (1 / 6 + z * (1 / 24 + z * high))))
 
 
 @kernel
 def gaps(ptr: Any, s: Any, x: Any) -> None:
-    """x_p = e^-(s_p - s_{p-1}), and 0 at the start of each segment of sorted scores. O(n)."""
+    """x_p = e^-(s_p - s_{p-1}), and 0 at the start of each segment of sorted scores. O(n).
+
+    Most gaps of a crowded segment are small: all are taken by a polynomial, in vectors, and then the others once more.
+    """
     for t in range(ptr.size - 1):
-        if ptr[t] < ptr[t + 1]:
-            x[ptr[t]] = 0.0
-        for p in range(ptr[t] + 1, ptr[t + 1]):
-            x[p] = np.exp(s[p - 1] - s[p])
+        start, end = ptr[t], ptr[t + 1]
+        if start == end:
+            continue
+        x[start] = 0.0
+        before, after, here = s[start : end - 1], s[start + 1 : end], x[start + 1 : end]
+        crowded = s[end - 1] - s[start] < 0.5 * NEAR * (end - start)
+        if crowded:
+            for p in range(here.size):
+                here[p] = exp_near_0(before[p] - after[p])
+        for p in range(here.size):
+            z = before[p] - after[p]
+            if not crowded or z < -NEAR:
+                here[p] = np.exp(z)
 
 
 @kernel
@@ -203,102 +194,3 @@ def second_sums(ptr: Any, x: Any, q: Any, second: Any, ahead: Any, back: Any, ou
             r = start + end - 1 - p
             out[r] += decay_step(back, gap, q[r], second)
             gap = x[r]
-
-
-@kernel
-def level_balance(level_ptr: Any, base: int, v: Any, balance: Any) -> None:
-    """balance_i = (weight at higher levels - weight at lower levels) / 2, each added up by itself. O(n)."""
-    n_levels = level_ptr.size - 1
-    lower = 0.0
-    for level in range(n_levels):
-        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
-        here = 0.0
-        for i in range(start, end):
-            balance[i] = -0.5 * lower
-            here += v[i]
-        lower += here
-    higher = 0.0
-    for level in range(n_levels - 1, -1, -1):
-        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
-        here = 0.0
-        for i in range(start, end):
-            balance[i] += 0.5 * higher
-            here += v[i]
-        higher += here
-
-
-@summing_kernel
-def logistic_direct(
-    s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, g: Any, up: Any, down: Any
-) -> float:
-    """Sum of u v_i v_j log(1 + e^-(s_i - s_j)) over the short rankings listed, pair by pair; g becomes its gradient.
-
-    One exponential a member: `up` and `down` hold e^+-(s - middle) where that stays in range, else one a pair is taken.
-    """
-    answer = 0.0
-    for t in range(rankings.size):
-        r = rankings[t]
-        first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
-        start, end = level_ptr[first_level], level_ptr[last_level]
-        in_range = _exponentials(s, start, end, g, up, down)
-        total = 0.0
-        for level in range(first_level + 1, last_level):
-            here = level_ptr[level]
-            losers, push, weight = s[start:here], g[start:here], v[start:here]
-            rise, fall = up[start:here], down[start:here]
-            for i in range(here, level_ptr[level + 1]):
-                s_i, up_i, down_i, sum1, sum2 = s[i], up[i], down[i], 0.0, 0.0
-                factor = u[r] * v[i]
-                for j in range(losers.size):
-                    z = s_i - losers[j]
-                    x = min(up_i * fall[j], rise[j] * down_i) if in_range else np.exp(-abs(z))
-                    even = log1p_series(x)
-                    part = 1.0 / (1.0 + x)
-                    slope = x * part if z > 0 else part
-                    push[j] += factor * weight[j] * slope
-                    sum1 += weight[j] * slope
-                    sum2 += weight[j] * (even + (0.0 if z > 0 else -z))
-                g[i] -= factor * sum1
-                total += factor * sum2
-        answer += total
-    return answer
-
-
-@kernel
-def _exponentials(s: Any, start: int, end: int, g: Any, up: Any, down: Any) -> bool:
-    """Fill up and down with e^+-(s - middle), and g with zeros; whether the scores span little enough for it."""
-    low, high = s[start], s[start]
-    for i in range(start, end):
-        low, high = min(low, s[i]), max(high, s[i])
-        g[i] = 0.0
-    middle = 0.5 * (low + high)
-    in_range = high - low < 600.0
-    for i in range(start, end):
-        up[i] = np.exp(s[i] - middle) if in_range else 0.0
-        down[i] = 1.0 / up[i] if in_range else 0.0
-    return in_range
-
-
-@summing_kernel
-def logistic_laplacian_direct(
-    s: Any, v: Any, u: Any, level_ptr: Any, ranking_levels: Any, rankings: Any, V: Any, out: Any, up: Any, down: Any
-) -> None:
-    """Out = L V for the short rankings listed; L = sum of u v_i v_j sigma'(s_i - s_j) (1_i - 1_j)(1_i - 1_j)^T."""
-    for t in range(rankings.size):
-        r = rankings[t]
-        first_level, last_level = ranking_levels[r], ranking_levels[r + 1]
-        start, end = level_ptr[first_level], level_ptr[last_level]
-        in_range = _exponentials(s, start, end, out, up, down)
-        for level in range(first_level + 1, last_level):
-            here = level_ptr[level]
-            losers, push, weight, values = s[start:here], out[start:here], v[start:here], V[start:here]
-            rise, fall = up[start:here], down[start:here]
-            for i in range(here, level_ptr[level + 1]):
-                s_i, up_i, down_i, V_i, total, factor = s[i], up[i], down[i], V[i], 0.0, u[r] * v[i]
-                for j in range(losers.size):
-                    x = min(up_i * fall[j], rise[j] * down_i) if in_range else np.exp(-abs(s_i - losers[j]))
-                    part = 1.0 / (1.0 + x)
-                    flow = weight[j] * x * part * part * (V_i - values[j])
-                    push[j] -= factor * flow
-                    total += flow
-                out[i] += factor * total

@@ -64,10 +64,12 @@ class PairCurvature:
         """
         out = np.empty(v.size)
         if self.short.size:
-            plain, z = np.empty(v.size), 1.0 + v
-            self.slopes(self.scores, self.rankings, self.short, plain, work)
-            weighted = replace(self.rankings, v=self.rankings.member_weights * z)
-            self.slopes(self.scores, weighted, self.short, out, work)
+            plain, z, weights = np.empty(v.size), 1.0 + v, self.rankings.member_weights
+            for given, into in (
+                (weights, plain),
+                (weights * z, out),
+            ):  # ones as well, or sums would differ in their bits
+                self.slopes(self.scores, replace(self.rankings, v=given), self.short, into, work)
             out /= z
             out -= plain
         for kept in self.long:

@@ -10,7 +10,7 @@ against each other without it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,28 +20,39 @@ from .._work import Work
 from ..data import active
 from ..data.ordering import sort_scores
 from ..data.rankings import Rankings
-from ..kernels.hinge import scatter_add
-from ..kernels.logistic import level_balance, to_levels
+from ..kernels.even import add_sorted, level_balance, linear_sums, to_levels
+from ..kernels.hinge import gather, scatter_add
 from ._base import Loss, LossPoint, Sums
 from ._curvature import LongRanking, PairCurvature
 
 EPS = float(np.finfo(np.float64).eps)
 
 
-class EvenPairs(LongRanking):
-    """One ranking, sorted by scores: value and gradient of the loss without the ranking's weight u."""
+class Members(NamedTuple):
+    """One ranking: its number and weight, its members' scores and weights, and where their levels begin."""
 
-    def __init__(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> None:
-        order, sorted_s = sort_scores(s, work)
-        self.ranking, self.v, self.order, self.levels = ranking, v, order.copy(), levels
-        self.whole = np.array([0, s.size])
-        self.s = sorted_s - sorted_s[s.size // 2]
+    ranking: int
+    u: float
+    s: FloatArray
+    v: FloatArray
+    levels: IntArray
+
+
+class EvenPairs(LongRanking):
+    """One ranking, sorted by scores and evaluated; its gradient is in g."""
+
+    def __init__(self, of: Members, g: FloatArray, work: Work) -> None:
+        order, s = sort_scores(of.s, work)
+        self.ranking, self.v, self.order, self.levels = of.ranking, of.v, order.copy(), of.levels
+        self.whole, self.middle = np.array([0, s.size]), float(s[s.size // 2])
+        s -= self.middle  # in the work, as what else only this evaluation needs
         self.by_level: IntArray | None = None  # sorted positions, level by level; None if no level has two members
-        if levels.size - 1 < s.size:
+        if of.levels.size - 1 < s.size:
             self.by_level = np.empty(s.size, dtype=np.int32)
-            to_levels(self.order, levels, 0, np.empty(levels.size - 1, dtype=np.int64), self.by_level)
-        self.prepare()
-        self._sum(s - sorted_s[s.size // 2])
+            level, cursor = (work.take(f"level {name}", s.size, np.int32) for name in ("number", "cursor"))
+            to_levels(self.order, of.levels, 0, level, cursor, self.by_level)
+        self.prepare(s)
+        self.sums = self._evaluate(of, s, g, work)
 
     def mixed_weight(self) -> float:
         """Sum over members of the weights that their sums are made of, those that cancel included."""
@@ -52,50 +63,52 @@ class EvenPairs(LongRanking):
         return 0.0
 
     @abstractmethod
-    def prepare(self) -> None:
-        """What all sums at these scores need."""
+    def prepare(self, s: FloatArray) -> None:
+        """What all sums at these scores need, s in order; without pairs to be taken off, `by_level` becomes None."""
 
     @abstractmethod
-    def first_sums(self, within: bool, v: FloatArray, T: FloatArray) -> float:
-        """Sum of v_i v_j psi(|s_i - s_j|) over all pairs, or those within levels; T becomes its derivative over v."""
+    def first_sums(self, within: bool, s: FloatArray, v: FloatArray, T: FloatArray) -> float:
+        """Sum of v_i v_j psi(|s_i - s_j|) over all pairs, or those within levels; T becomes its derivative over v.
+
+        Scores and weights stand in order of score, or by level.
+        """
 
     @abstractmethod
     def second_sums(self, within: bool, q: FloatArray, out: FloatArray) -> None:
         """Sums of q_j psi''(|s_i - s_j|) over all j but i, or those at the level of i."""
 
-    def _sum(self, s: FloatArray) -> None:
-        """Value and gradient; s are centred scores in the members' order."""
+    def _even_sums(self, s: FloatArray, v: FloatArray, T: FloatArray, work: Work) -> tuple[float, float]:
+        """The even part, T its derivative over v, and the size of all that was added up; s and v in order of score."""
+        even = self.first_sums(False, s, v, T)
+        if self.by_level is None:
+            return even, abs(even)
+        scores, within = (work.take(f"even {name} by level", s.size, np.float64) for name in ("scores", "sums"))
+        gather(self.by_level, s, 0, s.size, scores)
+        less = self.first_sums(True, scores, v if v is self.v else v[self.by_level], within)
+        scatter_add(self.by_level, within, -1.0, 0, s.size, T)
+        return even - less, abs(even) + abs(less)
+
+    def _evaluate(self, of: Members, s: FloatArray, g: FloatArray, work: Work) -> Sums:
+        """Value and errors, times u, and the gradient to g; s are the scores in order."""
+        u, T = of.u, work.take("even sums", s.size, np.float64)
         equal = bool(np.all(self.v == self.v[0]))  # then they need not be brought into order
-        v, T = self.v if equal else self.v[self.order], np.empty(s.size)
-        even = self.first_sums(False, v, T)
-        size = abs(even)  # of all that is added up
-        if self.by_level is not None:
-            within = np.empty(T.size)
-            less = self.first_sums(True, v if equal else v[self.by_level], within)
-            scatter_add(self.by_level, within, -1.0, 0, T.size, T)
-            even, size = even - less, size + abs(less)
-        slope = np.empty(T.size)
-        level_balance(self.levels, 0, self.v, slope)
-        linear = self.v * s * slope
-        self.value = float(linear.sum()) + even
+        even, size = self._even_sums(s, self.v if equal else self.v[self.order], T, work)
+        level_balance(self.levels, 0, self.v, g)
+        linear, linear_size, moment = linear_sums(of.s, self.middle, self.v, g)
+        add_sorted(self.order, T, self.v, u, g)
         # Sums of n numbers err by about sqrt(n) units of their size.
-        unit = 4.0 * EPS * np.sqrt(T.size)
-        self.error = unit * (float(np.abs(linear).sum()) + size) + self.series_error(float(np.abs(self.v * s).sum()))
-        self.gradient_error = unit * self.mixed_weight() + self.series_error(0.0)
-        scatter_add(self.order, T, 1.0, 0, T.size, slope)
-        self.gradient = self.v * slope
+        unit = 4.0 * EPS * np.sqrt(s.size)
+        error = unit * (linear_size + size) + self.series_error(moment)
+        gradient_error = unit * self.mixed_weight() + self.series_error(0.0)
+        return Sums(u * (linear + even), 0.0, u * error, u * gradient_error)
 
     def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
         """As the gradient, u v times a sum of v phi' over partners, but with v V in the place of that v."""
-        q, T = self.v * V, np.empty(V.size)
-        self.first_sums(False, q[self.order], T)
-        if self.by_level is not None:
-            within = np.empty(V.size)
-            self.first_sums(True, q[self.order][self.by_level], within)
-            scatter_add(self.by_level, within, -1.0, 0, T.size, T)
+        q, T, ordered = self.v * V, work.take("even sums", V.size, np.float64), s[self.order]
+        ordered -= self.middle
+        self._even_sums(ordered, q[self.order], T, work)
         level_balance(self.levels, 0, q, out)
-        scatter_add(self.order, T, 1.0, 0, T.size, out)
-        out *= u * self.v
+        add_sorted(self.order, T, self.v, u, out)
 
     def second(self, q: FloatArray) -> FloatArray:
         """Sum of q_j phi''(s_i - s_j) over the partners of each member, those at other levels."""
@@ -136,8 +149,8 @@ class EvenLoss(Loss):
         """The Hessian of short rankings times V, pair by pair."""
 
     @abstractmethod
-    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> EvenPairs:
-        """A long ranking."""
+    def pairs(self, of: Members, g: FloatArray, work: Work) -> EvenPairs:
+        """A long ranking, evaluated; its gradient goes to g."""
 
     @property
     def own_error(self) -> float:
@@ -153,12 +166,12 @@ class EvenLoss(Loss):
             value += self.direct(scores, p, short, g, work)
         kept = []
         for r in long:
-            here, u = p.members(r), float(p.u[r])
-            pairs = self.pairs(int(r), scores[here], p.member_weights[here], p.levels(r) - here.start, work)
-            np.multiply(u, pairs.gradient, out=g[here])
-            value += u * pairs.value
-            error += u * pairs.error
-            gradient_error += u * pairs.gradient_error
+            here = p.members(r)
+            of = Members(int(r), float(p.u[r]), scores[here], p.member_weights[here], p.levels(r) - here.start)
+            pairs = self.pairs(of, g[here], work)
+            value += pairs.sums.value
+            error += pairs.sums.error
+            gradient_error += pairs.sums.gradient_error
             kept.append(pairs)
         curvature = PairCurvature(scores, p, short, self.direct_product, self.direct, kept)
         return LossPoint(Sums(value, p.weight, error, gradient_error), g, curvature)

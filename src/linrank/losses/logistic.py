@@ -12,7 +12,8 @@ from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..data.rankings import Rankings
 from ..kernels import logistic as kernels
-from ._even import EvenLoss, EvenPairs
+from ..kernels import logistic_direct as pairwise
+from ._even import EvenLoss, EvenPairs, Members
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Logistic(EvenLoss):
         """Value and gradient of short rankings."""
         up, down = (work.take(name, s.size, np.float64) for name in ("up", "down"))
         shape = p.level_ptr, p.ranking_levels, short
-        return float(kernels.logistic_direct(s, p.member_weights, p.u, *shape, g, up, down))
+        return float(pairwise.logistic_direct(s, p.v, p.u, *shape, g, up, down))
 
     def direct_product(
         self, s: FloatArray, p: Rankings, short: IntArray, V: FloatArray, out: FloatArray, work: Work
@@ -39,11 +40,11 @@ class Logistic(EvenLoss):
         """The Hessian of short rankings times V."""
         up, down = (work.take(name, s.size, np.float64) for name in ("up", "down"))
         shape = p.level_ptr, p.ranking_levels, short
-        kernels.logistic_laplacian_direct(s, p.member_weights, p.u, *shape, V, out, up, down)
+        pairwise.logistic_laplacian_direct(s, p.v, p.u, *shape, V, out, up, down)
 
-    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> EvenPairs:
+    def pairs(self, of: Members, g: FloatArray, work: Work) -> EvenPairs:
         """A long ranking."""
-        return SortedPairs(ranking, s, v, levels, work)
+        return SortedPairs(of, g, work)
 
     @property
     def own_error(self) -> float:
@@ -54,15 +55,12 @@ class Logistic(EvenLoss):
 class SortedPairs(EvenPairs):
     """Logistic sums by the recurrence over exponentials of `kernels/logistic.py`."""
 
-    def prepare(self) -> None:
+    def prepare(self, s: FloatArray) -> None:
         """Exponentials of the gaps between sorted scores, of all members and level by level."""
-        self.x = {False: _gaps(self.whole, self.s)}
+        self.x = {False: _gaps(self.whole, s)}
         self.side: IntArray | None = None
         if self.levels.size == 3:  # two levels: against each other, and nothing within
             self.by_level, self.side = None, (self.order >= self.levels[1]).astype(np.int64)
-        if self.by_level is not None:
-            self.s_within = self.s[self.by_level]
-            self.x[True] = _gaps(self.levels, self.s_within)
 
     def mixed_weight(self) -> float:
         """Of two levels, twice the product of their weights."""
@@ -71,13 +69,15 @@ class SortedPairs(EvenPairs):
         low, high = (float(self.v[a:b].sum()) for a, b in zip(self.levels[:-1], self.levels[1:], strict=True))
         return 2.0 * low * high
 
-    def first_sums(self, within: bool, v: FloatArray, T: FloatArray) -> float:
+    def first_sums(self, within: bool, s: FloatArray, v: FloatArray, T: FloatArray) -> float:
         """One sweep in both directions."""
         if self.side is not None:
             states = np.empty((4, kernels.SLOPE.size))
             coefficients = kernels.SLOPE, kernels.VALUE
-            return float(kernels.cross_sums(self.s, self.x[False], v, self.side, *coefficients, states, T))
-        ptr, s = (self.levels, self.s_within) if within else (self.whole, self.s)
+            return float(kernels.cross_sums(s, self.x[False], v, self.side, *coefficients, states, T))
+        ptr = self.levels if within else self.whole
+        if within not in self.x:
+            self.x[within] = _gaps(ptr, s)
         ahead, back = np.empty((2, kernels.SLOPE.size))
         return float(kernels.pair_sums(ptr, s, self.x[within], v, kernels.SLOPE, kernels.VALUE, ahead, back, T))
 

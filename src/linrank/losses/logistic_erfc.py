@@ -21,7 +21,7 @@ from .._work import Work
 from ..data.rankings import Rankings
 from ..kernels import erfc as kernels
 from ..summation import Series, parameters
-from ._even import EvenLoss, EvenPairs
+from ._even import EvenLoss, EvenPairs, Members
 
 A = float(np.sqrt(1.5) / np.pi)
 ROOT_PI = float(np.sqrt(np.pi))
@@ -58,26 +58,26 @@ class LogisticErfc(EvenLoss):
         shape = p.level_ptr, p.ranking_levels, short
         kernels.surrogate_laplacian_direct(s, p.member_weights, p.u, *shape, A, V, out)
 
-    def pairs(self, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> EvenPairs:
+    def pairs(self, of: Members, g: FloatArray, work: Work) -> EvenPairs:
         """A long ranking."""
-        return _SeriesPairs(self.eps, ranking, s, v, levels, work)
+        return _SeriesPairs(self.eps, of, g, work)
 
 
 class _SeriesPairs(EvenPairs):
     """Sums of erfc and Gaussians by the fast summation of section 5."""
 
-    def __init__(self, eps: float, ranking: int, s: FloatArray, v: FloatArray, levels: IntArray, work: Work) -> None:
+    def __init__(self, eps: float, of: Members, g: FloatArray, work: Work) -> None:
         self.eps, self.parameters = eps, parameters(eps / 16.0)
-        super().__init__(ranking, s, v, levels, work)
+        super().__init__(of, g, work)
 
     def series_error(self, size: float) -> float:
         """Every sum errs by eps times its weights; the slopes' enter the value times the scores."""
         weight = float(self.v.sum())
         return 2.0 * self.eps * weight * (weight + size)
 
-    def prepare(self) -> None:
+    def prepare(self, s: FloatArray) -> None:
         """Scores in the units of erfc."""
-        self.y = A * self.s
+        self.y = A * s
 
     def _sums(self, within: bool, q: FloatArray, erfc: FloatArray, gauss: FloatArray) -> None:
         """Sums of q erfc(y_i - y_j) and q e^-(y_i - y_j)^2 over all j, or those at the level of i."""
@@ -89,11 +89,11 @@ class _SeriesPairs(EvenPairs):
             erfc[here], gauss[here] = Series(y[here], q[here], self.parameters).erfc_and_gauss(y[here])
         gauss -= q  # of each row with itself
 
-    def first_sums(self, within: bool, v: FloatArray, T: FloatArray) -> float:
+    def first_sums(self, within: bool, s: FloatArray, v: FloatArray, T: FloatArray) -> float:
         """T = sum of v erf/2, the even part by it and by Gaussians."""
         erfc, gauss = np.empty((2, v.size))
         self._sums(within, v, erfc, gauss)
-        s, ptr = (self.s[self.by_level], self.levels) if within else (self.s, self.whole)
+        ptr = self.levels if within else self.whole
         total = np.repeat(np.add.reduceat(v, ptr[:-1]), np.diff(ptr))
         T[:] = 0.5 * (total - erfc)
         return float(v @ (s * T)) + float(v @ gauss) / (4.0 * A * ROOT_PI)

@@ -23,6 +23,7 @@ from ..data.queries import encode_queries
 from ..metrics import Metric, parse
 from ..metrics._names import OVER_PREFERENCES
 from ..metrics._scorer import as_trained, predict_scores
+from ..rankers.limits import on_fold
 from .fit_words import FitWords
 from .folds import Fold, folds_by
 from .pair_folds import split_pairs
@@ -128,7 +129,8 @@ class _Rows:
         begin = time.perf_counter()
         test = fold[1]
         ids = None if self.qid is None else take(self.qid, test)
-        with config_context(enable_metadata_routing=True):  # so that pipelines hand qid on; it is this thread's alone
+        # Routing, so that pipelines hand qid on; both are this thread's alone.
+        with config_context(enable_metadata_routing=True), on_fold():
             ranker = clone(self.ranker)
             words = FitWords.of(ranker)
             train = words.order(self.query, fold[0])

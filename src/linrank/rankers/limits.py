@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -59,6 +61,31 @@ class Limits:
                 f"{_feature(wrong[0], names)} is constant, so no pair says anything of its weight: leave out the "
                 "feature, or its entry in monotonic_cst and bounds."
             )
+
+
+class _Here(threading.local):
+    on_fold = False
+
+
+_here = _Here()
+
+
+@contextmanager
+def on_fold() -> Iterator[None]:
+    """Within, this thread fits to parts of the data: there a bounded column may be constant, though it is not in all.
+
+    For whoever fits estimators that it does not know: a ranker may be the last step of a pipeline, or be searched.
+    """
+    before, _here.on_fold = _here.on_fold, True
+    try:
+        yield
+    finally:
+        _here.on_fold = before
+
+
+def is_on_fold() -> bool:
+    """Whether this thread does so now."""
+    return _here.on_fold
 
 
 def _scaled(lower: FloatArray, upper: FloatArray, scale: FloatArray | None) -> tuple[FloatArray, FloatArray]:

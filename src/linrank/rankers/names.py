@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -23,9 +24,16 @@ def feature_names(X: Any) -> dict[str, Any]:
     if isinstance(X, Dataset):
         names = {} if X.feature_names is None else {"feature_names_in_": np.array(X.feature_names, dtype=object)}
         return {"n_features_in_": X.n_features, **names}
+    if _has_no_names(X):
+        return {"n_features_in_": int(X.shape[1])}
     taker = _Named()
     validate_data(taker, with_shape(header_of(X)), skip_check_array=True)
     return dict(vars(taker))
+
+
+def _has_no_names(X: Any) -> bool:
+    """Whether X is an array or a sparse matrix: scikit-learn takes longer to find that out than to predict a row."""
+    return (type(X) is np.ndarray or sp.issparse(X)) and X.ndim == 2
 
 
 def named(given: Any, X: Any) -> Any:
@@ -44,6 +52,12 @@ def take_names(ranker: Any, X: Any) -> None:
 
 def check_names(ranker: Any, X: Any) -> None:
     """Refuse features other than those fitted to, as scikit-learn does; those of a Dataset by their names."""
+    if (
+        _has_no_names(X)
+        and vars(ranker).get("n_features_in_") == X.shape[1]
+        and not hasattr(ranker, "feature_names_in_")
+    ):
+        return
     if not isinstance(X, Dataset):
         validate_data(ranker, with_shape(header_of(X)), reset=False, skip_check_array=True)
         return

@@ -176,7 +176,8 @@ class LinearPredictor(Exports, BaseEstimator, ABC):
         A score depends on its row alone, to the last bit: not on the rows around it, nor on how X is stored. Of a dask
         array it is a dask array, of a dask frame a series: rows are scored where they lie.
         """
-        check_is_fitted(self)
+        if "coef_" not in vars(self):  # else it is, and scikit-learn takes its time to say so
+            check_is_fitted(self)
         if is_collection(X):
             X = without_columns(X, self._aside)
             check_names(self, stand_in(X))

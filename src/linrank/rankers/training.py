@@ -34,7 +34,7 @@ from ..solvers import NEED_SMOOTH, SOLVERS, Callback, Newton, Solution, Solver, 
 from ..solvers._base import checked, plain_history
 from ..solvers.choose import choose
 from ..solvers.iterate import ONLY_RIDGE
-from .limits import Asked, Limits
+from .limits import Asked, Limits, is_on_fold
 
 logger = logging.getLogger("linrank")
 
@@ -265,7 +265,7 @@ class Training:
 
     def from_data(self, engine: Engine, on_fold: bool = False) -> tuple[FloatArray | None, float]:
         """What the columns are divided by, and alpha; a column may be constant on a fold, though it is bounded."""
-        bounded = self.limits.told is not None and not on_fold
+        bounded = self.limits.told is not None and not on_fold and not is_on_fold()
         columns = engine.columns() if self.measures or bounded else None
         if bounded and columns is not None:
             self.limits.check_columns(columns.deviation, self.names)

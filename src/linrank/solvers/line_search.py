@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..objective import LEAST, Line, Segment, Trial
@@ -28,7 +30,7 @@ def search(line: Line, first: float, flat: float = FLAT) -> Trial:
         if n >= MAX_TRIALS and best is not None and best.value < start:
             break
         trial = line.at(t)
-        if not (np.isfinite(trial.value) and np.isfinite(trial.slope) and trial.risk >= -LEAST * start):
+        if not (math.isfinite(trial.value) and math.isfinite(trial.slope) and trial.risk >= -LEAST * start):
             high, slope_high, t = t, np.inf, low + 0.5 * (t - low)  # too far: overflow, or nothing left but rounding
             beyond = trial
             continue
@@ -90,7 +92,7 @@ def search_segment(line: Segment) -> Trial:
     t, best, moved = 1.0, None, ""
     for n in range(MAX_ASCENTS):
         trial = line.at(t)
-        known = bool(np.isfinite(trial.value) and np.isfinite(trial.slope))
+        known = math.isfinite(trial.value) and math.isfinite(trial.slope)
         if known and (best is None or trial.value <= best.value):
             best = trial
         flat = abs(trial.slope) <= FLAT * abs(line.slope) and trial.value <= highest
