@@ -15,12 +15,13 @@ MAX_TRIALS = 12
 MAX_ASCENTS = 60
 
 
-def search(line: Line, first: float, flat: float = FLAT) -> Trial:
+def search(line: Line, first: float, flat: float | None = None) -> Trial:
     """Find about where the slope on the line changes sign: secant steps within a bracket, one or two as a rule.
 
-    Starts at `first` and ends where the slope is `flat` times that at the start; a line that does not descend is
-    evaluated at 1.
+    Starts at `first` and ends where the slope is `flat` (or FLAT) times that at the start; a line that does not
+    descend is evaluated at 1.
     """
+    flat = FLAT if flat is None else flat
     start, slope_0 = line.start.value, line.slope
     if slope_0 >= 0:
         return line.at(1.0)

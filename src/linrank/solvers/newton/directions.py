@@ -17,7 +17,6 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..._typing import FloatArray, IntArray
 from ...objective import EPS, Objective, Point
-from ..line_search import FLAT
 from .conjugate_gradients import Solved, conjugate_gradients
 from .secants import Secant, by_diagonal, by_solving, corrected
 
@@ -119,7 +118,7 @@ class Direction(NamedTuple):
     d: FloatArray
     given_up: bool = False
     end: FloatArray | None = None
-    flat: float = FLAT  # where the search of its line ends
+    flat: float | None = None  # where the search of its line ends, if not where others do
 
 
 @dataclass(frozen=True)
