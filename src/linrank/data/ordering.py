@@ -14,7 +14,16 @@ from .._typing import FloatArray
 from .._work import Work
 from ..kernels.hashing import number_values
 from ..kernels.ordering import counting_sort, pack_descending, unpack_descending
-from ..kernels.sorting import DIGIT_BITS, PLACE_BITS, count_digits, pack_scores, scatter_digits, unpack_scores
+from ..kernels.sorting import (
+    DIGIT_BITS,
+    PLACE_BITS,
+    count_digits,
+    largest_size,
+    next_cut,
+    pack_scores,
+    scatter_digits,
+    unpack_scores,
+)
 
 Keys = NDArray[np.uint64]
 
@@ -24,6 +33,8 @@ FEWEST_VALUE_BITS = 20
 FEW_KEYS = 2048
 #: Up to so many distinct values are numbered by hashing: the table stays in the cache. With more, sorting is as quick.
 FEW_VALUES = 1 << 14
+#: From so many members on, work on one ranking is cut into so many parts, for several threads.
+LARGE, PARTS = 1 << 18, 8
 
 
 class Ordered(NamedTuple):
@@ -146,25 +157,109 @@ def _sort_digits(keys: Keys, spare: Keys, first_bit: int) -> tuple[Keys, Keys]:
     return keys, spare
 
 
+class Sorted(NamedTuple):
+    """Scores in order, in the memory of a work: valid until the next ones are sorted there."""
+
+    order: NDArray[np.int32]
+    padded: FloatArray  # between -inf and inf
+
+    @property
+    def s(self) -> FloatArray:
+        """The scores alone."""
+        return self.padded[1:-1]
+
+    @property
+    def finite(self) -> bool:
+        """Whether all of them are numbers: others stand at the ends."""
+        return bool(np.isfinite(self.padded[1]) and np.isfinite(self.padded[-2]))
+
+
 def sort_scores(s: FloatArray, work: Work) -> tuple[NDArray[np.int32], FloatArray]:
     """Order and sorted scores, in the work: valid until the next call with it. O(n) for scores that do not crowd.
 
     A few are sorted by comparison, and so are scores of which too many agree in their leading bits.
     """
+    found = sort_padded(s, work)
+    return found.order, found.s
+
+
+def sort_padded(s: FloatArray, work: Work) -> Sorted:
+    """The same, with a number below and above them all."""
     n = s.size
     order = work.take("order", n, np.int32)
-    keys, spare = (work.take(name, n, np.uint64) for name in ("keys", "spare keys"))
+    rooms = [work.take(name, n + 2, np.uint64) for name in ("keys", "spare keys")]
     done = False
     if n >= FEW_KEYS:
-        # Floats are finest near 0: centred, an offset does not eat the bits that matter.
-        some = np.sort(s[:: n // 9 + 1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(s, some[some.size // 2], out=keys.view(np.float64))
-        pack_scores(keys)
-        keys, spare = _sort_digits(keys, spare, PLACE_BITS)
-        done = unpack_scores(keys, s, order, spare.view(np.float64))
-    sorted_s: FloatArray = spare.view(np.float64)
+        parts = work_parts(n)
+        _pack(rooms[0][1:-1], s, parts, work)
+        if work.n_threads > 1 and len(parts) > 1:
+            keys, spare = _sort_digits_in_parts(rooms[0][1:-1], rooms[1][1:-1], PLACE_BITS, parts, work)
+        else:
+            keys, spare = _sort_digits(rooms[0][1:-1], rooms[1][1:-1], PLACE_BITS)
+        done = _unpack(keys, s, order, spare.view(np.float64), parts, work)
+        rooms = rooms if spare.ctypes.data == rooms[1][1:].ctypes.data else rooms[::-1]
+    padded: FloatArray = rooms[1].view(np.float64)
     if not done:
         order[:] = np.argsort(s, kind="stable")
-        np.take(s, order, out=sorted_s, mode="clip")  # "raise" would make a copy first
-    return order, sorted_s
+        np.take(s, order, out=padded[1:-1], mode="clip")  # "raise" would make a copy first
+    padded[0], padded[-1] = -np.inf, np.inf
+    return Sorted(order, padded)
+
+
+def work_parts(n: int) -> list[tuple[int, int]]:
+    """Ranges of n numbers that several threads may share: cut by their number alone."""
+    n_parts = PARTS if n >= LARGE else 1
+    cuts = [n * k // n_parts for k in range(n_parts + 1)]
+    return list(zip(cuts[:-1], cuts[1:], strict=True))
+
+
+def _pack(keys: Keys, s: FloatArray, parts: list[tuple[int, int]], work: Work) -> None:
+    """Fill keys with the leading bits of the scores, and their places."""
+    # Floats are finest near 0: centred, an offset does not eat the bits that matter.
+    some = np.sort(s[:: s.size // 9 + 1])
+    centre, sizes = some[some.size // 2], []
+
+    def centred(part: tuple[int, int]) -> None:
+        here = slice(*part)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(s[here], centre, out=keys[here].view(np.float64))
+        sizes.append(largest_size(keys[here]))
+
+    work.share(centred, parts)
+    largest = np.uint64(max(sizes))
+    work.share(lambda part: pack_scores(keys, largest, *part), parts)
+
+
+def _unpack(
+    keys: Keys, s: FloatArray, order: NDArray[np.int32], sorted_s: FloatArray, parts: list[tuple[int, int]], work: Work
+) -> bool:
+    """Read order and scores off the keys; whether that was no more work than it should be."""
+    cuts, answers = [*(next_cut(keys, first) for first, _ in parts), s.size], []
+    ranges = list(zip(cuts[:-1], cuts[1:], strict=True))
+    work.share(lambda part: answers.append(unpack_scores(keys, s, *part, order, sorted_s)), ranges)
+    return all(answers)
+
+
+def _sort_digits_in_parts(
+    keys: Keys, spare: Keys, first_bit: int, parts: list[tuple[int, int]], work: Work
+) -> tuple[Keys, Keys]:
+    """As `_sort_digits`, each part counted and scattered by itself: the same order."""
+    for bit in range(first_bit, 64, DIGIT_BITS):
+        counts = np.zeros((len(parts), 1, 1 << DIGIT_BITS), dtype=np.int64)
+        _share_digits(keys, spare, bit, counts, parts, work)
+        if counts.sum(axis=0).max() < keys.size:  # else all are alike
+            keys, spare = spare, keys
+    return keys, spare
+
+
+def _share_digits(
+    keys: Keys, spare: Keys, bit: int, counts: NDArray[np.int64], parts: list[tuple[int, int]], work: Work
+) -> None:
+    """Put the keys in order of one digit into the spare ones, unless all are alike."""
+    numbered = list(enumerate(parts))
+    work.share(lambda part: count_digits(keys[slice(*part[1])], bit, counts[part[0]]), numbered)
+    if counts.sum(axis=0).max() == keys.size:
+        return
+    by_digit = counts[:, 0].T
+    place = (np.cumsum(by_digit) - by_digit.ravel()).reshape(by_digit.shape).T.copy()
+    work.share(lambda part: scatter_digits(keys[slice(*part[1])], bit, place[part[0]], spare), numbered)

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._errors import DataError, LinrankError, overflow_ignored
 from .._once import cached_property
-from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
+from .._threads import Crew, count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
 from .._typing import FloatArray, IntArray
 from .._work import WorkPool
 from ..data.parts import draw
@@ -69,6 +69,7 @@ class LocalEngine:
             one_blas_thread.enter(self)
             if self.n_threads > 1 or not self._quick:
                 self._pool = _started(ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank"), self.n_threads)
+                self.work = WorkPool(self._crew())
         except BaseException:  # an interrupt: nobody will leave
             one_blas_thread.leave(self)
             raise
@@ -87,6 +88,11 @@ class LocalEngine:
         except BaseException:  # an interrupt: it may have come in the middle of leaving
             one_blas_thread.leave(self)
             raise
+
+    def _crew(self) -> Crew | None:
+        """The threads that a task may share its parts with."""
+        several = self._pool is not None and self.n_threads > 1 and not self._quick
+        return Crew(self._pool, self.n_threads, self._open) if several and self._pool is not None else None
 
     @cached_property
     def facts(self) -> Facts:
@@ -268,6 +274,7 @@ class LocalEngine:
         part = LocalEngine(data, self.n_threads)
         part._open = self._open
         part._pool = self._pool if self.n_threads > 1 or not part._quick else None
+        part.work = WorkPool(part._crew())
         return part
 
     def largest_row(self, scale: FloatArray | None) -> float:

@@ -44,17 +44,22 @@ def scatter_digits(keys: Any, first_bit: int, place: Any, out: Any) -> None:
 
 
 @kernel
-def pack_scores(keys: Any) -> None:
-    """Turn the bits of floats into (float, place). O(n).
+def largest_size(keys: Any) -> int:
+    """The largest bits of |s| among the bits of floats s: they grow with it. O(n)."""
+    largest = np.uint64(0)
+    for i in range(keys.size):
+        largest = max(largest, keys[i] & ~SIGN)
+    return largest
+
+
+@kernel
+def pack_scores(keys: Any, largest: Any, first: int, last: int) -> None:
+    """Turn the bits of floats first ... last - 1 into (float, place). O(n).
 
     Of the exponents, only the 32 largest that occur are told apart: that leaves 27 bits for the digits of a number.
     """
-    largest = np.uint64(0)
-    for i in range(keys.size):
-        size = keys[i] & ~SIGN  # bits of |s|: they grow with it
-        largest = max(largest, size)
     smallest = largest - HALF + ONE if largest >= HALF else np.uint64(0)
-    for i in range(keys.size):
+    for i in range(first, last):
         size = keys[i] & ~SIGN
         size = size - smallest if size > smallest else np.uint64(0)
         rising = HALF - size if keys[i] >= SIGN else HALF + size
@@ -62,19 +67,28 @@ def pack_scores(keys: Any) -> None:
 
 
 @kernel
-def unpack_scores(keys: Any, s: Any, order: Any, sorted_s: Any) -> bool:
+def next_cut(keys: Any, p: int) -> int:
+    """The first position from p on whose sorted key differs from the one before in more than its place."""
+    while 0 < p < keys.size and keys[p] >> np.uint64(PLACE_BITS) == keys[p - 1] >> np.uint64(PLACE_BITS):
+        p += 1
+    return p
+
+
+@kernel
+def unpack_scores(keys: Any, s: Any, first: int, last: int, order: Any, sorted_s: Any) -> bool:
     """Read order and sorted scores off the sorted keys, and mend what the lost bits left out of order. O(n).
 
+    Positions first ... last - 1, between two cuts (`next_cut`): what is out of order lies between the same ones.
     Returns False where mending costs more than a few moves a score: scores crowd together, sort them anew.
     """
     places = (ONE << np.uint64(PLACE_BITS)) - ONE
-    budget = 4 * s.size + 64
-    for p in range(s.size):
+    budget = 4 * (last - first) + 64
+    for p in range(first, last):
         prefetch(s, np.int64(keys[min(p + AHEAD, s.size - 1)] & places))
         i = np.int64(keys[p] & places)
         score = s[i]
         q = p
-        while q > 0 and sorted_s[q - 1] > score:
+        while q > first and sorted_s[q - 1] > score:
             sorted_s[q] = sorted_s[q - 1]
             order[q] = order[q - 1]
             q -= 1
