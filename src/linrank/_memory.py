@@ -1,4 +1,4 @@
-"""How much memory this process may still take: what is free, within the limits of its control group and its own."""
+"""How much memory this process may still take, within its control group and its own limits; and giving some back."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ def available(groups: Path = GROUPS, process: Path = Path("/proc/self"), system:
     elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     return max(0, min(found, default=4 << 30))
+
+
+def give_back() -> None:
+    """Have the C library return memory that was freed: arrays of some megabytes would leave holes in what it keeps."""
+    import ctypes
+
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):  # not glibc
+        pass
 
 
 def _of_groups(groups: Path, process: Path) -> Iterator[int]:

@@ -18,7 +18,6 @@ from .._work import Work
 from ..kernels import counting as kernels
 from ..kernels import tables
 from ..kernels._vector import FLOAT_LANES, LANES
-from ..kernels.hinge import gather
 from ..kernels.tables import MOST_LEVELS
 from .checks import check_choice
 from .ordering import Sorted, sort_padded, work_parts
@@ -85,12 +84,12 @@ def active_counts(
 def sorted_ranking(
     found: Sorted, levels: IntArray, base: int, margin: float, work: Work, how: Tuning
 ) -> SortedRanking | FewLevels:
-    """One ranking, ready for sums over active partners of any values: by position where there are few levels.
+    """One ranking, ready for sums over active partners of any values: by position where it is large, of few levels.
 
     Until all that are needed of the same scores are made, the room of the sort must not be used.
     """
     few = levels.size - 1 <= min(MOST_LEVELS, how.few_levels_to_sum)
-    if few and found.finite:
+    if few and len(work_parts(found.order.size)) > 1 and found.finite:
         return FewLevels(found, levels - base, margin, work)
     return SortedRanking(found, levels, base, margin, work, how)
 
@@ -99,8 +98,10 @@ class SortedRanking:
     """One ranking with its windows known, 12 bytes a member: sums over active partners of any values.
 
     Windows lie in the work and are valid until the next ranking is sorted there: `kept` takes them out of it. Sums use
-    the room of "keys" and "bounds".
+    the room of "keys" and "bounds", and leave others a third one.
     """
+
+    room = "order"
 
     def __init__(
         self, found: Sorted, levels: IntArray, base: int, margin: float, work: Work, how: Tuning | None = None
@@ -149,10 +150,11 @@ class SortedRanking:
         if self.levels.size - 1 > self.how.few_levels_to_sum:
             self._sum_tree(values, factor, (None, out), work)
             return
-        c, d = np.empty(self.size), np.empty(self.size)
+        c, d = work.take("partners", 2 * self.size, np.float64).reshape(2, -1)
         self._sum_levels(values, c, d, work)
         c += d
-        out += factor * c
+        c *= factor
+        out += c
 
     def _sum_levels(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
         n = self.size
@@ -184,10 +186,15 @@ class SortedRanking:
                 held[1] = kernels.fill_tree(values, self.where, int(levels[middle]) - base, trees[1], offsets)
 
         def sweep(k: int) -> None:
-            here, tree = (ends[k], ends[k + 1]), (trees[k], offsets)
-            kernels.sum_tree(levels, base, values, self.where, here, held[k], everything, tree, factor, *sums)
+            here = ends[k], ends[k + 1]
+            shape = levels, base, values, self.where
+            kernels.sum_tree(*shape, here, held[k], everything, trees[k], offsets, factor, *sums)
 
-        for step in (prepare, sweep):
+        def alone(k: int) -> None:
+            prepare(k)
+            sweep(k)  # while its tree is in the cache
+
+        for step in (prepare, sweep) if work.n_threads > 1 else (alone,):
             work.share(step, range(len(trees)))
 
 
@@ -195,8 +202,10 @@ class FewLevels:
     """One ranking of few levels by position, 13 bytes a member: sums over active partners of any values.
 
     All but the windows lies in the work and is valid until the next ranking is sorted there: `kept` takes it out of it.
-    Sums use the room of "keys" and "bounds".
+    Sums use the room of "keys" and "bounds", and leave others a third one.
     """
+
+    room = "sums"
 
     def __init__(self, found: Sorted, levels: IntArray, margin: float, work: Work) -> None:
         n = found.order.size
@@ -206,7 +215,7 @@ class FewLevels:
         of_members, self.level = np.repeat(np.arange(self.top, dtype=np.uint8), np.diff(levels)), np.empty(n, np.uint8)
         work.share(lambda part: tables.position_levels(self.order, of_members, *part, self.level), self.parts)
         # Members read their answers in the part where their windows end.
-        ends = [last for _, last in self.parts[:-1]]
+        ends = np.array([last for _, last in self.parts[:-1]], dtype=np.int32)  # of another type, it copies the windows
         right = np.searchsorted(self.bounds[:n], ends, side="right").tolist()
         left = np.searchsorted(self.bounds[n:], ends).tolist()
         self.winners, self.losers = ([*zip([0, *cuts], [*cuts, n], strict=True)] for cuts in (right, left))
@@ -243,7 +252,7 @@ class FewLevels:
 
         def prepare(j: int) -> None:
             if values is not None:
-                gather(self.order, values, *self.parts[j], given)
+                tables.to_positions(self.order, values, *self.parts[j], given)
             tables.level_sums(self.level, given, *self.parts[j], sums[j])
 
         def sweep(j: int) -> None:

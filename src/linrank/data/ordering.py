@@ -5,6 +5,7 @@ Numbers are sorted together with their places, as 64-bit keys, by digits (`kerne
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..kernels.sorting import (
 )
 
 Keys = NDArray[np.uint64]
+Parts = list[tuple[int, int]]
 
 #: With fewer bits for the value than this, rows are sorted by comparison instead.
 FEWEST_VALUE_BITS = 20
@@ -206,23 +208,24 @@ def sort_padded(s: FloatArray, work: Work) -> Sorted:
     return Sorted(order, padded)
 
 
-def work_parts(n: int) -> list[tuple[int, int]]:
+def work_parts(n: int) -> Parts:
     """Ranges of n numbers that several threads may share: cut by their number alone."""
-    n_parts = PARTS if n >= LARGE else 1
-    cuts = [n * k // n_parts for k in range(n_parts + 1)]
+    if n < LARGE:
+        return [(0, n)]
+    cuts = [n * k // PARTS for k in range(PARTS + 1)]
     return list(zip(cuts[:-1], cuts[1:], strict=True))
 
 
-def _pack(keys: Keys, s: FloatArray, parts: list[tuple[int, int]], work: Work) -> None:
+def _pack(keys: Keys, s: FloatArray, parts: Parts, work: Work) -> None:
     """Fill keys with the leading bits of the scores, and their places."""
     # Floats are finest near 0: centred, an offset does not eat the bits that matter.
     some = np.sort(s[:: s.size // 9 + 1])
-    centre, sizes = some[some.size // 2], []
+    centre, sizes, values = some[some.size // 2], [], keys.view(np.float64)
 
     def centred(part: tuple[int, int]) -> None:
         here = slice(*part)
         with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(s[here], centre, out=keys[here].view(np.float64))
+            np.subtract(s[here], centre, out=values[here])
         sizes.append(largest_size(keys[here]))
 
     work.share(centred, parts)
@@ -231,35 +234,35 @@ def _pack(keys: Keys, s: FloatArray, parts: list[tuple[int, int]], work: Work) -
 
 
 def _unpack(
-    keys: Keys, s: FloatArray, order: NDArray[np.int32], sorted_s: FloatArray, parts: list[tuple[int, int]], work: Work
+    keys: Keys, s: FloatArray, order: NDArray[np.int32], sorted_s: FloatArray, parts: Parts, work: Work
 ) -> bool:
     """Read order and scores off the keys; whether that was no more work than it should be."""
+    if len(parts) == 1:
+        return unpack_scores(keys, s, 0, s.size, order, sorted_s)
     cuts, answers = [*(next_cut(keys, first) for first, _ in parts), s.size], []
     ranges = list(zip(cuts[:-1], cuts[1:], strict=True))
     work.share(lambda part: answers.append(unpack_scores(keys, s, *part, order, sorted_s)), ranges)
     return all(answers)
 
 
-def _sort_digits_in_parts(
-    keys: Keys, spare: Keys, first_bit: int, parts: list[tuple[int, int]], work: Work
-) -> tuple[Keys, Keys]:
+def _sort_digits_in_parts(keys: Keys, spare: Keys, first_bit: int, parts: Parts, work: Work) -> tuple[Keys, Keys]:
     """As `_sort_digits`, each part counted and scattered by itself: the same order."""
+    numbered = list(enumerate(slice(*part) for part in parts))
     for bit in range(first_bit, 64, DIGIT_BITS):
         counts = np.zeros((len(parts), 1, 1 << DIGIT_BITS), dtype=np.int64)
-        _share_digits(keys, spare, bit, counts, parts, work)
-        if counts.sum(axis=0).max() < keys.size:  # else all are alike
-            keys, spare = spare, keys
+        _share(work, numbered, lambda k, here, bit=bit, of=keys, to=counts: count_digits(of[here], bit, to[k]))
+        by_digit = counts[:, 0].T
+        if by_digit.sum(axis=1).max() == keys.size:  # all are alike
+            continue
+        place = (np.cumsum(by_digit) - by_digit.ravel()).reshape(by_digit.shape).T.copy()
+        _share(
+            work,
+            numbered,
+            lambda k, here, bit=bit, of=keys, at=place, to=spare: scatter_digits(of[here], bit, at[k], to),
+        )
+        keys, spare = spare, keys
     return keys, spare
 
 
-def _share_digits(
-    keys: Keys, spare: Keys, bit: int, counts: NDArray[np.int64], parts: list[tuple[int, int]], work: Work
-) -> None:
-    """Put the keys in order of one digit into the spare ones, unless all are alike."""
-    numbered = list(enumerate(parts))
-    work.share(lambda part: count_digits(keys[slice(*part[1])], bit, counts[part[0]]), numbered)
-    if counts.sum(axis=0).max() == keys.size:
-        return
-    by_digit = counts[:, 0].T
-    place = (np.cumsum(by_digit) - by_digit.ravel()).reshape(by_digit.shape).T.copy()
-    work.share(lambda part: scatter_digits(keys[slice(*part[1])], bit, place[part[0]], spare), numbered)
+def _share(work: Work, parts: list[tuple[int, slice]], function: Callable[[int, slice], None]) -> None:
+    work.share(lambda part: function(*part), parts)

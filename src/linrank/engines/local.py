@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._errors import DataError, LinrankError, overflow_ignored
+from .._memory import give_back
 from .._once import cached_property
 from .._threads import Crew, count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
 from .._typing import FloatArray, IntArray
@@ -66,6 +67,8 @@ class LocalEngine:
     def __enter__(self) -> LocalEngine:
         self._open.set()
         try:
+            if self.data.preferences.n_members >= MANY_MEMBERS:
+                give_back()  # what rankings were made of
             one_blas_thread.enter(self)
             if self.n_threads > 1 or not self._quick:
                 self._pool = _started(ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank"), self.n_threads)
@@ -198,7 +201,7 @@ class LocalEngine:
                 raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
         last = self._last() if self._last is not None else None
         if last is not None and self.data.preferences.n_members >= MANY_MEMBERS:
-            last.rest()
+            last.rest(s)
         found = LocalEvaluation(self, loss, s, d, t)
         self._last = weakref.ref(found)
         return found

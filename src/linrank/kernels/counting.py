@@ -279,21 +279,20 @@ def sum_levels(
 
 @kernel
 def sum_tree(
-    level_ptr: Any, base: int, values: Any, where: Any, levels: Any, held: float, everything: Any, tree: Any,
-    factor: float, c: Any, d: Any,
+    level_ptr: Any, base: int, values: Any, where: Any, levels: Any, held: float, everything: Any, cells: Any,
+    offsets: Any, factor: float, c: Any, d: Any,
 ) -> None:  # fmt: skip
     """Sums of values over the active partners in one sorted ranking: the sweep of `count_tree`, with floats.
 
     Where c is None, factor times both is added to d. Levels levels[0] ... levels[1] - 1 are done;
     those before are in the tree already (`fill_tree`), `held` in all.
 
-    The tree has 16 children a node. At height h, tree[offsets[h] + (p >> 4 h)] is the sum held before that cell within
+    The tree has 16 children a node. At height h, cells[offsets[h] + (p >> 4 h)] is the sum held before that cell within
     its node, so an insertion is one vector addition a height and a query one load a height. O(n log n) with logarithms
-    to base 16. `tree` is its cells, zeros at the start, and the offsets, a tuple, so that loops are unrolled. c and d
+    to base 16. `cells` are zeros at the start; `offsets` is a tuple, so that its loops are unrolled. c and d
     are differences of sums: exact to rounding of the largest sum. Places are known in advance, so their leaves are
     asked for some members ahead: waiting for them would take most of the time.
     """
-    cells, offsets = tree
     for level in range(levels[0], levels[1]):
         start, end = level_ptr[level] - base, level_ptr[level + 1] - base
         for i in range(start, end):

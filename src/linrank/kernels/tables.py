@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ._jit import kernel
-from ._vector import FLOAT_LANES, next_after
+from ._vector import FLOAT_LANES, next_after, prefetch
 
 #: Most levels: each has a lane.
 MOST_LEVELS = FLOAT_LANES
@@ -23,6 +23,7 @@ MOST_LEVELS = FLOAT_LANES
 ROWS = 128
 #: Chains of additions that go on at once.
 CHAINS = 4
+AHEAD = 32  # members asked for before they are needed: they lie anywhere
 
 
 @kernel
@@ -100,10 +101,19 @@ def table_sums(
 
 
 @kernel
+def to_positions(order: Any, values: Any, first: int, last: int, out: Any) -> None:
+    """out[p] = the value of the member at position p, for positions first ... last - 1. O(n)."""
+    for p in range(first, last):
+        prefetch(values, np.int64(order[min(p + AHEAD, last - 1)]))
+        out[p] = values[order[p]]
+
+
+@kernel
 def add_both(order: Any, both: Any, factor: float, first: int, last: int, out: Any) -> None:
     """out[i] += factor * (sum over active winners + over losers) of the members at positions first ... last - 1."""
     n = order.size
     for p in range(first, last):
+        prefetch(out, np.int64(order[min(p + AHEAD, last - 1)]))
         out[order[p]] += factor * (both[p] + both[n + p])
 
 
@@ -112,5 +122,8 @@ def part_both(order: Any, both: Any, first: int, last: int, c: Any, d: Any) -> N
     """Sums over winners to c and over losers to d, from positions to members. O(n)."""
     n = order.size
     for p in range(first, last):
+        later = np.int64(order[min(p + AHEAD, last - 1)])
+        prefetch(c, later)
+        prefetch(d, later)
         c[order[p]] = both[p]
         d[order[p]] = both[n + p]

@@ -142,7 +142,7 @@ class _One:
 
     def _band_moments(self, views: list[_View]) -> None:
         """Fill g with sums over the partners in the band; those of leading bits are exact, so differences are, too."""
-        sums = self.work.take("order", self.s.size, np.float64)
+        sums = self.work.take(views[0].room, self.s.size, np.float64)
         for rest, out in ((True, self.g), (False, sums)):
             out.fill(0.0)
             moments = self._bits(self.s, rest)
@@ -157,7 +157,7 @@ class _One:
 
     def _band_counts(self, views: list[_View]) -> tuple[_Pair, _Pair, list[NDArray[Any]]]:
         """Numbers of winners and losers in the band, of those inside, and of partners up to either margin."""
-        outer, inner = (self._weights(*one) for one in zip(views, ("order", "spare keys"), strict=True))
+        outer, inner = (self._weights(*one) for one in zip(views, (views[0].room, "spare keys"), strict=True))
         weights = [np.add(*outer), np.add(*inner)]
         for one, less in zip(outer, inner, strict=True):
             one -= less
@@ -202,6 +202,8 @@ class _One:
     def _in_parts(self, function: Callable[[tuple[int, int]], Any], size: int, add: Any = sum) -> FloatArray:
         """The function's answers for each part, added up in their order."""
         parts = self.parts
+        if len(parts) == 1:
+            return np.array(function(parts[0])).reshape(size)
         answers = np.empty((len(parts), size))
 
         def one(k: int) -> None:
@@ -230,7 +232,7 @@ class _Long(LongRanking):
 
     def multiply(self, u: float, V: FloatArray, out: FloatArray, work: Work) -> None:
         """Laplacian times V, term by term."""
-        parts, S = work_parts(V.size), work.zeros("order", V.size, np.float64)
+        parts, S = work_parts(V.size), work.zeros(self.terms[0].view.room, V.size, np.float64)
         given = V
         if self.v is not None:
             given = work.take("spare keys", V.size, np.float64)
