@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..kernels import counting as kernels
+from ..kernels import sums as summing
 from ..kernels import tables
 from ..kernels._vector import FLOAT_LANES, LANES
 from ..kernels.tables import MOST_LEVELS
@@ -160,10 +161,12 @@ class SortedRanking:
         n = self.size
         everything, running = (work.take(name, n + 1, np.float64) for name in ("keys", "bounds"))
         held = work.zeros("held", n, np.float64)
-        kernels.running_sums(values, self.where, everything)
-        kernels.sum_levels(self.levels, self.base, values, self.where, everything, held, running, c, d)
+        summing.running_sums(values, self.where, everything)
+        summing.sum_levels(self.levels, self.base, values, self.where, everything, held, running, c, d)
 
-    def _sum_tree(self, values: FloatArray, factor: float, sums: tuple[FloatArray | None, FloatArray], work: Work) -> None:
+    def _sum_tree(
+        self, values: FloatArray, factor: float, sums: tuple[FloatArray | None, FloatArray], work: Work
+    ) -> None:
         """By a tree, or two of them for the lower and the upper half of a large ranking: the second begins filled."""
         n, levels, base = self.size, self.levels, self.base
         sizes = [n + 1]
@@ -174,28 +177,29 @@ class SortedRanking:
         everything = work.take("keys", n + 1, np.float64)
         middle = int(np.searchsorted(levels, base + n // 2)) if len(work_parts(n)) > 1 else levels.size - 1
         ends = [0, middle, levels.size - 1] if middle < levels.size - 1 else [0, middle]
-        trees = work.take("bounds", (len(ends) - 1) * sum(padded), np.float64).reshape(-1, sum(padded))
+        several = len(ends) > 2 and work.n_threads > 1
+        trees = work.take("bounds", (1 + several) * sum(padded), np.float64).reshape(-1, sum(padded))
         held = [0.0, 0.0]
 
         def prepare(k: int) -> None:
+            trees[k % len(trees)].fill(0.0)
             if k == 0:
-                kernels.running_sums(values, self.where, everything)
-                trees[0].fill(0.0)
+                summing.running_sums(values, self.where, everything)
             else:
-                trees[1].fill(0.0)
-                held[1] = kernels.fill_tree(values, self.where, int(levels[middle]) - base, trees[1], offsets)
+                last = int(levels[middle]) - base
+                held[1] = summing.fill_tree(values, self.where, last, trees[-1], offsets)
 
         def sweep(k: int) -> None:
-            here = ends[k], ends[k + 1]
+            here, tree = (ends[k], ends[k + 1]), trees[k % len(trees)]
             shape = levels, base, values, self.where
-            kernels.sum_tree(*shape, here, held[k], everything, trees[k], offsets, factor, *sums)
+            summing.sum_tree(*shape, here, held[k], everything, tree, offsets, factor, *sums)
 
-        def alone(k: int) -> None:
+        def alone(k: int) -> None:  # one after the other, in the same room
             prepare(k)
-            sweep(k)  # while its tree is in the cache
+            sweep(k)
 
-        for step in (prepare, sweep) if work.n_threads > 1 else (alone,):
-            work.share(step, range(len(trees)))
+        for step in (prepare, sweep) if several else (alone,):
+            work.share(step, range(len(ends) - 1))
 
 
 class FewLevels:
@@ -257,8 +261,8 @@ class FewLevels:
 
         def sweep(j: int) -> None:
             rows[j, :, :FLOAT_LANES] = before[j], after[j + 1]
-            here = *self.parts[j], self.winners[j], self.losers[j]
-            tables.table_sums(self.level, given, self.bounds, self.top, *here, *rows[j], both)
+            (first, last), ends, (ahead, back) = self.parts[j], (self.winners[j], self.losers[j]), rows[j]
+            tables.table_sums(self.level, given, self.bounds, self.top, first, last, *ends, ahead, back, both)
 
         work.share(prepare, range(n_parts))
         tables.held_sums(sums, self.top, before, after)

@@ -5,7 +5,7 @@ Numbers are sorted together with their places, as 64-bit keys, by digits (`kerne
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -213,7 +213,7 @@ def work_parts(n: int) -> Parts:
     if n < LARGE:
         return [(0, n)]
     cuts = [n * k // PARTS for k in range(PARTS + 1)]
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))
 
 
 def _pack(keys: Keys, s: FloatArray, parts: Parts, work: Work) -> None:
@@ -240,29 +240,26 @@ def _unpack(
     if len(parts) == 1:
         return unpack_scores(keys, s, 0, s.size, order, sorted_s)
     cuts, answers = [*(next_cut(keys, first) for first, _ in parts), s.size], []
-    ranges = list(zip(cuts[:-1], cuts[1:], strict=True))
+    ranges = list(pairwise(cuts))
     work.share(lambda part: answers.append(unpack_scores(keys, s, *part, order, sorted_s)), ranges)
     return all(answers)
 
 
 def _sort_digits_in_parts(keys: Keys, spare: Keys, first_bit: int, parts: Parts, work: Work) -> tuple[Keys, Keys]:
     """As `_sort_digits`, each part counted and scattered by itself: the same order."""
-    numbered = list(enumerate(slice(*part) for part in parts))
     for bit in range(first_bit, 64, DIGIT_BITS):
-        counts = np.zeros((len(parts), 1, 1 << DIGIT_BITS), dtype=np.int64)
-        _share(work, numbered, lambda k, here, bit=bit, of=keys, to=counts: count_digits(of[here], bit, to[k]))
-        by_digit = counts[:, 0].T
-        if by_digit.sum(axis=1).max() == keys.size:  # all are alike
-            continue
-        place = (np.cumsum(by_digit) - by_digit.ravel()).reshape(by_digit.shape).T.copy()
-        _share(
-            work,
-            numbered,
-            lambda k, here, bit=bit, of=keys, at=place, to=spare: scatter_digits(of[here], bit, at[k], to),
-        )
-        keys, spare = spare, keys
+        if _scatter_parts(keys, spare, bit, [slice(*part) for part in parts], work):
+            keys, spare = spare, keys
     return keys, spare
 
 
-def _share(work: Work, parts: list[tuple[int, slice]], function: Callable[[int, slice], None]) -> None:
-    work.share(lambda part: function(*part), parts)
+def _scatter_parts(keys: Keys, spare: Keys, bit: int, parts: list[slice], work: Work) -> bool:
+    """Put the keys into the spare ones in order of one digit; not so where all are alike."""
+    counts = np.zeros((len(parts), 1, 1 << DIGIT_BITS), dtype=np.int64)
+    work.share(lambda k: count_digits(keys[parts[k]], bit, counts[k]), range(len(parts)))
+    by_digit = counts[:, 0].T
+    if by_digit.sum(axis=1).max() == keys.size:
+        return False
+    place = (np.cumsum(by_digit) - by_digit.ravel()).reshape(by_digit.shape).T.copy()
+    work.share(lambda k: scatter_digits(keys[parts[k]], bit, place[k], spare), range(len(parts)))
+    return True

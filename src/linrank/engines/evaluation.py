@@ -68,6 +68,10 @@ class LocalEvaluation:
         assert self._scores is not None
         return self._scores
 
+    @scores.setter
+    def scores(self, given: LocalScores) -> None:
+        self._scores, self._recipe = given, None
+
     def _at(self, block: Block) -> LossPoint:
         """The loss of a block at its scores."""
         with self.engine.work.lend() as work:

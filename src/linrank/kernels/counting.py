@@ -11,8 +11,8 @@ swept in score order. These kernels sweep in label order, which never changes, o
     count_direct    short rankings: no sort, every member against the contiguous members at lower levels
     count_levels    few levels: a bitmap of score positions, filled level by level and counted anew each time
     count_tree      any number of levels: the same bitmap with a tree of counts that follow each insertion
-    sum_levels      as count_levels, for sums of weights or any other values
-    sum_tree        as count_tree, for sums
+
+Sums of weights, or of any other values, are taken in the same ways (`sums.py`, `tables.py`).
 
 All but the first work on one ranking whose scores have been sorted; its window of active positions comes from
 `windows`. Scores are finite. c and d are float64: exact for integers below 2^53.
@@ -25,9 +25,7 @@ from typing import Any
 import numpy as np
 
 from ._jit import inlined, kernel
-from ._vector import add_after, add_value_after, prefetch
-
-AHEAD = 16  # members
+from ._vector import add_after
 
 
 @kernel
@@ -164,7 +162,7 @@ def count_levels(
         for i in range(start, end):
             p = where[i, 0]
             bitmap[p >> 6] |= np.uint64(1) << np.uint64(p & 63)
-        if end < first:  # nobody looks before the next level
+        if level + 2 < level_ptr.size and level_ptr[level + 2] - base <= first:  # nobody of the next level asks
             continue
         held = 0
         for word in range(bitmap.size):
@@ -237,109 +235,3 @@ def fill_counts(where: Any, last: int, bitmap: Any, counts: Any) -> None:
             top[word >> 15] = held
         here = popcount(bitmap[word])
         in1, in2, in3, held = in1 + here, in2 + here, in3 + here, held + here
-
-
-@kernel
-def running_sums(values: Any, where: Any, out: Any) -> None:
-    """out[p] = sum of the values of the first p members by their position where[i, 0], p = 0 ... n. O(n)."""
-    out[0] = 0.0
-    for i in range(values.size):
-        out[where[i, 0] + 1] = values[i]
-    total = 0.0
-    for p in range(1, out.size):
-        total += out[p]
-        out[p] = total
-
-
-@kernel
-def sum_levels(
-    level_ptr: Any, base: int, values: Any, where: Any, everything: Any, held: Any, running: Any, c: Any, d: Any
-) -> None:
-    """Sums c and d of values over the active partners in one sorted ranking of few levels k, in O(n k).
-
-    As `count_levels`: held[p] is the value at position p once its level has entered (zeros at the start), running[p]
-    (n + 1) the sum held before position p, everything[p] the sum of all values before position p.
-    """
-    n = values.size
-    running[:] = 0.0
-    for level in range(level_ptr.size - 1):
-        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
-        for i in range(start, end):
-            d[i] = running[n] - running[where[i, 1]]
-        for i in range(start, end):
-            held[where[i, 0]] = values[i]
-        total = 0.0
-        for p in range(n):
-            running[p] = total
-            total += held[p]
-        running[n] = total
-        for i in range(start, end):
-            c[i] = everything[where[i, 2]] - running[where[i, 2]]
-
-
-@kernel
-def sum_tree(
-    level_ptr: Any, base: int, values: Any, where: Any, levels: Any, held: float, everything: Any, cells: Any,
-    offsets: Any, factor: float, c: Any, d: Any,
-) -> None:  # fmt: skip
-    """Sums of values over the active partners in one sorted ranking: the sweep of `count_tree`, with floats.
-
-    Where c is None, factor times both is added to d. Levels levels[0] ... levels[1] - 1 are done;
-    those before are in the tree already (`fill_tree`), `held` in all.
-
-    The tree has 16 children a node. At height h, cells[offsets[h] + (p >> 4 h)] is the sum held before that cell within
-    its node, so an insertion is one vector addition a height and a query one load a height. O(n log n) with logarithms
-    to base 16. `cells` are zeros at the start; `offsets` is a tuple, so that its loops are unrolled. c and d
-    are differences of sums: exact to rounding of the largest sum. Places are known in advance, so their leaves are
-    asked for some members ahead: waiting for them would take most of the time.
-    """
-    for level in range(levels[0], levels[1]):
-        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
-        for i in range(start, end):
-            later = min(i + AHEAD, values.size - 1)
-            leaf = np.int64(where[later, 0]) & ~15  # 16 cells, two lines
-            prefetch(cells, leaf)
-            prefetch(cells, leaf + 8)
-            prefetch(cells, where[later, 1])
-            prefetch(cells, where[later, 2])
-            prefetch(everything, where[later, 2])
-            before, p = 0.0, np.uint64(where[i, 1])
-            for h in range(len(offsets)):
-                before += cells[np.uint64(offsets[h]) + (p >> np.uint64(4 * h))]
-            if c is None:
-                d[i] += factor * (held - before)
-            else:
-                d[i] = held - before
-        for i in range(start, end):
-            position = where[i, 0]
-            for h in range(len(offsets)):
-                cell = position >> (4 * h)
-                add_value_after(cells, (offsets[h] >> 4) + (cell >> 4), cell & 15, values[i])
-            held += values[i]
-        for i in range(start, end):
-            before, p = 0.0, np.uint64(where[i, 2])
-            for h in range(len(offsets)):
-                before += cells[np.uint64(offsets[h]) + (p >> np.uint64(4 * h))]
-            if c is None:
-                d[i] += factor * (everything[p] - before)
-            else:
-                c[i] = everything[p] - before
-
-
-@kernel
-def fill_tree(values: Any, where: Any, last: int, cells: Any, offsets: Any) -> float:
-    """Have the first members, before `last`, enter the tree of `sum_tree`, zeros at first; what they hold in all. O(n)."""
-    for i in range(last):
-        cells[where[i, 0]] = values[i]
-    total = 0.0
-    for h in range(len(offsets)):
-        end = offsets[h + 1] if h + 1 < len(offsets) else cells.size
-        for start in range(offsets[h], end, 16):
-            total = 0.0
-            for k in range(start, start + 16):
-                here = cells[k]
-                cells[k] = total
-                total += here
-            if h + 1 < len(offsets):
-                cells[offsets[h + 1] + ((start - offsets[h]) >> 4)] = total
-    return total

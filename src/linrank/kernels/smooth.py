@@ -143,8 +143,8 @@ def band_sums(
 ) -> tuple[float, float, float]:  # fmt: skip
     """Sums of c phi, of c (-phi') and of c h of the Huberised hinge in one sorted ranking; g becomes the gradient.
 
-    Members first ... last - 1; steps are (a, m, width). With h = m - z, phi is a h^2 in the band m - width <= z < m, and
-    h - width/2 inside of it: as the difference of two squared hinges it would lose as many digits as a has. `band`
+    Members first ... last - 1; steps are (a, m, width). With h = m - z, phi is a h^2 in the band m - width <= z < m,
+    and h - width/2 inside of it: as the difference of two squared hinges it would lose as many digits as a has. `band`
     holds c and d of the partners in the band, `inner` of those inside of it; g holds S of the band. s is taken as in
     `squared_sums`. O(n).
     """
@@ -166,12 +166,12 @@ def band_sums(
 
 
 @kernel
-def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, first: int, last: int, out: Any) -> None:
+def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any, part: Any) -> None:
     """Add one term of one sorted ranking to out: 2 u a v (n V - S), S the sum of v V over active partners. O(n).
 
-    Members first ... last - 1; S becomes zeros.
+    Members part[0] ... part[1] - 1; S becomes zeros.
     """
-    for i in range(first, last):
+    for i in range(part[0], part[1]):
         weight = 1.0 if v is None else v[i]
         out[i] += 2.0 * u * a * weight * (n[i] * V[i] - S[i])
         S[i] = 0.0

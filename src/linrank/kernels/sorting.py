@@ -49,7 +49,7 @@ def largest_size(keys: Any) -> int:
     largest = np.uint64(0)
     for i in range(keys.size):
         largest = max(largest, keys[i] & ~SIGN)
-    return largest
+    return np.int64(largest)  # type: ignore[return-value]
 
 
 @kernel

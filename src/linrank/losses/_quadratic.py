@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,7 +130,7 @@ class _One:
         return self._in_parts(lambda part: smooth.band_sums(*given, *part, outer, inner, self.g), 3), weights
 
     def balance(self) -> None:
-        """Have the gradient sum to 0: what rounding left of its sum would be multiplied by an offset of the features."""
+        """Have the gradient sum to 0: what rounding leaves of it would be multiplied by an offset of the features."""
         for _ in range(2):
             mean = float(self._in_parts(lambda part: self.g[slice(*part)].sum(), 1)[0])
             mean /= self.s.size if self.v is None else float(self.v.sum())
@@ -148,10 +149,10 @@ class _One:
             moments = self._bits(self.s, rest)
             for view, factor in zip(views, (1.0, -1.0), strict=True):
                 view.add(moments, factor, out, self.work)
-        both = self.g, sums
 
         def add(part: tuple[int, int]) -> None:
-            np.add(*(one[slice(*part)] for one in both), out=self.g[slice(*part)])
+            here = self.g[slice(*part)]
+            here += sums[slice(*part)]
 
         self.work.share(add, self.parts)
 
@@ -240,8 +241,7 @@ class _Long(LongRanking):
         out[:] = 0.0
         for a, _, view, n in self.terms:
             view.add(given, 1.0, S, work)
-            factors = self.v, u, a, n, V, S
-            work.share(lambda part, factors=factors: smooth.laplacian_sums(*factors, *part, out), parts)
+            work.share(partial(smooth.laplacian_sums, self.v, u, a, n, V, S, out), parts)
 
     def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
         """2 a u v times the sum of v_j V_j h over active winners less that over active losers, h = m - z."""
