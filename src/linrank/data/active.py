@@ -132,10 +132,11 @@ class SortedRanking:
 
         def many(k: int) -> None:
             first, last = np.searchsorted(levels, np.array(ends[k : k + 2]) + base).tolist()
-            held = _empty_counts(words)
-            if k:
-                kernels.fill_counts(where, levels[first] - base, rooms[k, 0], held)
-            kernels.count_tree(levels, base, where, first, last, rooms[k, 0], held, c, d)
+            if first < last:
+                held = _empty_counts(words)
+                if k:
+                    kernels.fill_counts(where, levels[first] - base, rooms[k, 0], held)
+                kernels.count_tree(levels, base, where, first, last, rooms[k, 0], held, c, d)
 
         work.share(few if levels.size - 1 <= self.how.few_levels else many, range(several))
 
