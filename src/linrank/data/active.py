@@ -6,6 +6,7 @@ few levels and with a tree of counts beyond.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -112,7 +113,12 @@ class SortedRanking:
         bounds = work.take("bounds", 2 * n, np.int32)
         self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
         _fill_windows(found, margin, bounds, work)
-        work.share(lambda part: kernels.to_members(found.order, bounds, *part, self.where), work_parts(n))
+
+        def to_members(part: tuple[int, int]) -> None:
+            here = slice(*part)
+            kernels.to_members(found.order[here], bounds[:n][here], bounds[n:][here], part[0], self.where)
+
+        work.share(to_members, work_parts(n))
 
     def kept(self, work: Work) -> SortedRanking:
         """The same out of the work, which will make room anew."""
@@ -218,7 +224,7 @@ class FewLevels:
         self.bounds = np.empty(2 * n, dtype=np.int32)
         _fill_windows(found, margin, self.bounds, work)
         of_members, self.level = np.repeat(np.arange(self.top, dtype=np.uint8), np.diff(levels)), np.empty(n, np.uint8)
-        work.share(lambda part: tables.position_levels(self.order, of_members, *part, self.level), self.parts)
+        self._share(lambda here: tables.to_positions(found.order[here], of_members, self.level[here]), work)
         # Members read their answers in the part where their windows end.
         ends = np.array([last for _, last in self.parts[:-1]], dtype=np.int32)  # of another type, it copies the windows
         right = np.searchsorted(self.bounds[:n], ends, side="right").tolist()
@@ -232,22 +238,26 @@ class FewLevels:
 
     def counts(self, c: NDArray[Any], d: NDArray[Any], work: Work) -> None:
         """Numbers of each member's active winners, to c, and active losers, to d."""
-        both = self._both(None, work)
-        work.share(lambda part: tables.part_both(self.order, both, *part, c, d), self.parts)
+        winners, losers = self._both(None, work)
+        self._share(lambda here: tables.part_both(self.order[here], winners[here], losers[here], c, d), work)
 
     def sums(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
         """Sums of values over each member's active winners, to c, and losers, to d."""
-        both = self._both(values, work)
-        work.share(lambda part: tables.part_both(self.order, both, *part, c, d), self.parts)
+        winners, losers = self._both(values, work)
+        self._share(lambda here: tables.part_both(self.order[here], winners[here], losers[here], c, d), work)
 
     def add(self, values: FloatArray, factor: float, out: FloatArray, work: Work) -> None:
         """Add factor times the sums of values over each member's active partners, winners and losers, to out."""
-        both = self._both(values, work)
-        work.share(lambda part: tables.add_both(self.order, both, factor, *part, out), self.parts)
+        winners, losers = self._both(values, work)
+        self._share(lambda here: tables.add_both(self.order[here], winners[here], losers[here], factor, out), work)
+
+    def _share(self, function: Callable[[slice], None], work: Work) -> None:
+        work.share(lambda part: function(slice(*part)), self.parts)
 
     def _both(self, values: FloatArray | None, work: Work) -> NDArray[Any]:
-        """Sums over winners, then over losers, by position; counts without values."""
-        n, n_parts, given = self.size, len(self.parts), values
+        """Sums over winners, and over losers, by position; counts without values."""
+        n, n_parts = self.size, len(self.parts)
+        given: Any = None
         sums = np.empty((n_parts, tables.CHAINS, FLOAT_LANES))
         before, after = np.empty((2, n_parts + 1, FLOAT_LANES))
         rows = np.empty((n_parts, 2, (tables.ROWS + 1) * FLOAT_LANES))
@@ -256,9 +266,10 @@ class FewLevels:
             given = work.take("keys", n, np.float64)
 
         def prepare(j: int) -> None:
+            here = slice(*self.parts[j])
             if values is not None:
-                tables.to_positions(self.order, values, *self.parts[j], given)
-            tables.level_sums(self.level, given, *self.parts[j], sums[j])
+                tables.to_positions(self.order[here], values, given[here])
+            tables.level_sums(self.level[here], None if given is None else given[here], sums[j])
 
         def sweep(j: int) -> None:
             rows[j, :, :FLOAT_LANES] = before[j], after[j + 1]
@@ -268,7 +279,7 @@ class FewLevels:
         work.share(prepare, range(n_parts))
         tables.held_sums(sums, self.top, before, after)
         work.share(sweep, range(n_parts))
-        return both
+        return both.reshape(2, n)
 
 
 def _fill_windows(found: Sorted, margin: float, bounds: IntArray, work: Work) -> None:

@@ -230,7 +230,7 @@ def _pack(keys: Keys, s: FloatArray, parts: Parts, work: Work) -> None:
 
     work.share(centred, parts)
     largest = np.uint64(max(sizes))
-    work.share(lambda part: pack_scores(keys, largest, *part), parts)
+    work.share(lambda part: pack_scores(keys[slice(*part)], largest, part[0]), parts)
 
 
 def _unpack(
@@ -238,10 +238,15 @@ def _unpack(
 ) -> bool:
     """Read order and scores off the keys; whether that was no more work than it should be."""
     if len(parts) == 1:
-        return unpack_scores(keys, s, 0, s.size, order, sorted_s)
+        return unpack_scores(keys, s, order, sorted_s)
     cuts, answers = [*(next_cut(keys, first) for first, _ in parts), s.size], []
     ranges = list(pairwise(cuts))
-    work.share(lambda part: answers.append(unpack_scores(keys, s, *part, order, sorted_s)), ranges)
+
+    def unpack(part: tuple[int, int]) -> None:
+        here = slice(*part)
+        answers.append(unpack_scores(keys[here], s, order[here], sorted_s[here]))
+
+    work.share(unpack, ranges)
     return all(answers)
 
 

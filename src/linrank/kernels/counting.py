@@ -129,14 +129,13 @@ def bits_below(word: Any, position: Any) -> Any:
 
 
 @kernel
-def to_members(order: Any, bounds: Any, first: int, last: int, where: Any) -> None:
-    """Bring windows first ... last - 1 into the members' order: where[i] = (position, left, right)."""
-    n = order.size
-    for p in range(first, last):
+def to_members(order: Any, right: Any, left: Any, first: int, where: Any) -> None:
+    """Bring windows, from position `first` on, into the members' order: where[i] = (position, left, right)."""
+    for p in range(order.size):
         i = order[p]
-        where[i, 0] = p
-        where[i, 1] = bounds[n + p]
-        where[i, 2] = bounds[p]
+        where[i, 0] = first + p
+        where[i, 1] = left[p]
+        where[i, 2] = right[p]
 
 
 @kernel

@@ -53,17 +53,17 @@ def largest_size(keys: Any) -> int:
 
 
 @kernel
-def pack_scores(keys: Any, largest: Any, first: int, last: int) -> None:
-    """Turn the bits of floats first ... last - 1 into (float, place). O(n).
+def pack_scores(keys: Any, largest: Any, first: int) -> None:
+    """Turn the bits of floats into (float, place), the places from `first` on. O(n).
 
     Of the exponents, only the 32 largest that occur are told apart: that leaves 27 bits for the digits of a number.
     """
     smallest = largest - HALF + ONE if largest >= HALF else np.uint64(0)
-    for i in range(first, last):
+    for i in range(keys.size):
         size = keys[i] & ~SIGN
         size = size - smallest if size > smallest else np.uint64(0)
         rising = HALF - size if keys[i] >= SIGN else HALF + size
-        keys[i] = ((rising >> LOST) << np.uint64(PLACE_BITS)) | np.uint64(i)
+        keys[i] = ((rising >> LOST) << np.uint64(PLACE_BITS)) | np.uint64(first + i)
 
 
 @kernel
@@ -75,20 +75,20 @@ def next_cut(keys: Any, p: int) -> int:
 
 
 @kernel
-def unpack_scores(keys: Any, s: Any, first: int, last: int, order: Any, sorted_s: Any) -> bool:
+def unpack_scores(keys: Any, s: Any, order: Any, sorted_s: Any) -> bool:
     """Read order and sorted scores off the sorted keys, and mend what the lost bits left out of order. O(n).
 
-    Positions first ... last - 1, between two cuts (`next_cut`): what is out of order lies between the same ones.
+    Of all positions, or of those between two cuts (`next_cut`): what is out of order lies between the same ones.
     Returns False where mending costs more than a few moves a score: scores crowd together, sort them anew.
     """
     places = (ONE << np.uint64(PLACE_BITS)) - ONE
-    budget = 4 * (last - first) + 64
-    for p in range(first, last):
-        prefetch(s, np.int64(keys[min(p + AHEAD, s.size - 1)] & places))
+    budget = 4 * keys.size + 64
+    for p in range(keys.size):
+        prefetch(s, np.int64(keys[min(p + AHEAD, keys.size - 1)] & places))
         i = np.int64(keys[p] & places)
         score = s[i]
         q = p
-        while q > first and sorted_s[q - 1] > score:
+        while q > 0 and sorted_s[q - 1] > score:
             sorted_s[q] = sorted_s[q - 1]
             order[q] = order[q - 1]
             q -= 1

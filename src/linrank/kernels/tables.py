@@ -27,20 +27,13 @@ AHEAD = 32  # members asked for before they are needed: they lie anywhere
 
 
 @kernel
-def position_levels(order: Any, level: Any, first: int, last: int, out: Any) -> None:
-    """out[p] = the level of the member at position p, for positions first ... last - 1. O(n)."""
-    for p in range(first, last):
-        out[p] = level[order[p]]
-
-
-@kernel
-def level_sums(level: Any, values: Any, first: int, last: int, sums: Any) -> None:
-    """Sums of the values at positions first ... last - 1, level by level; None: counts. O(n).
+def level_sums(level: Any, values: Any, sums: Any) -> None:
+    """Sums of the values, level by level; None: counts. O(n).
 
     In CHAINS sums that are added up at the end: sums is (CHAINS, FLOAT_LANES), and its first row the answer.
     """
     sums[:] = 0.0
-    for p in range(first, last):
+    for p in range(level.size):
         sums[p % CHAINS, level[p]] += 1.0 if values is None else values[p]
     for chain in range(1, CHAINS):
         for k in range(FLOAT_LANES):
@@ -101,29 +94,27 @@ def table_sums(
 
 
 @kernel
-def to_positions(order: Any, values: Any, first: int, last: int, out: Any) -> None:
-    """out[p] = the value of the member at position p, for positions first ... last - 1. O(n)."""
-    for p in range(first, last):
-        prefetch(values, np.int64(order[min(p + AHEAD, last - 1)]))
+def to_positions(order: Any, values: Any, out: Any) -> None:
+    """out[p] = the value of the member at position p. O(n)."""
+    for p in range(order.size):
+        prefetch(values, np.int64(order[min(p + AHEAD, order.size - 1)]))
         out[p] = values[order[p]]
 
 
 @kernel
-def add_both(order: Any, both: Any, factor: float, first: int, last: int, out: Any) -> None:
-    """out[i] += factor * (sum over active winners + over losers) of the members at positions first ... last - 1."""
-    n = order.size
-    for p in range(first, last):
-        prefetch(out, np.int64(order[min(p + AHEAD, last - 1)]))
-        out[order[p]] += factor * (both[p] + both[n + p])
+def add_both(order: Any, winners: Any, losers: Any, factor: float, out: Any) -> None:
+    """out[i] += factor * (sum over active winners + over losers) of the member at each position. O(n)."""
+    for p in range(order.size):
+        prefetch(out, np.int64(order[min(p + AHEAD, order.size - 1)]))
+        out[order[p]] += factor * (winners[p] + losers[p])
 
 
 @kernel
-def part_both(order: Any, both: Any, first: int, last: int, c: Any, d: Any) -> None:
+def part_both(order: Any, winners: Any, losers: Any, c: Any, d: Any) -> None:
     """Sums over winners to c and over losers to d, from positions to members. O(n)."""
-    n = order.size
-    for p in range(first, last):
-        later = np.int64(order[min(p + AHEAD, last - 1)])
+    for p in range(order.size):
+        later = np.int64(order[min(p + AHEAD, order.size - 1)])
         prefetch(c, later)
         prefetch(d, later)
-        c[order[p]] = both[p]
-        d[order[p]] = both[n + p]
+        c[order[p]] = winners[p]
+        d[order[p]] = losers[p]
