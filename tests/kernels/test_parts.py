@@ -127,15 +127,15 @@ def test_tables_of_many_rows(crew, spread):
 
 
 @pytest.mark.parametrize("n", [40, 1100, 5000])
-def test_a_tree_that_begins_filled_is_that_of_one_insertion_after_the_other(n):
+def test_a_second_tree_begins_as_the_first_leaves_off(n, crew):
     rng = np.random.default_rng(n)
-    s, levels, values = rng.standard_normal(n), np.arange(n + 1), rng.integers(-50, 50, n) / 4.0
+    s, levels, values = rng.standard_normal(n), np.arange(n + 1), rng.standard_normal(n)
     found = []
-    for large in (n, 10**9):
+    for large, work in ((n, Work(crew)), (10**9, Work())):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ordering, "LARGE", large)
             how = replace(active.TUNING, few_levels=0, few_levels_to_sum=0)
-            ranking = active.SortedRanking(ordering.sort_padded(s, work := Work()), levels, 0, 1.0, work, how)
+            ranking = active.SortedRanking(ordering.sort_padded(s, work), levels, 0, 1.0, work, how)
             c, d = np.empty(n), np.empty(n)
             ranking.sums(values, c, d, work)
         found.append((c, d))

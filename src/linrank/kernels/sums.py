@@ -64,7 +64,7 @@ def sum_tree(
     """Sums of values over the active partners in one sorted ranking: the sweep of `count_tree`, with floats.
 
     Where c is None, factor times both is added to d. Levels levels[0] ... levels[1] - 1 are done;
-    those before are in the tree already (`fill_tree`), `held` in all.
+    those before are in the tree already (`enter_tree`), `held` in all.
 
     The tree has 16 children a node. At height h, cells[offsets[h] + (p >> 4 h)] is the sum held before that cell within
     its node, so an insertion is one vector addition a height and a query one load a height. O(n log n) with logarithms
@@ -106,19 +106,15 @@ def sum_tree(
 
 
 @kernel
-def fill_tree(values: Any, where: Any, last: int, cells: Any, offsets: Any) -> float:
-    """Have the members before `last` enter the tree of `sum_tree`, zeros at first; what they hold in all. O(n)."""
-    for i in range(last):
-        cells[where[i, 0]] = values[i]
-    total = 0.0
-    for h in range(len(offsets)):
-        end = offsets[h + 1] if h + 1 < len(offsets) else cells.size
-        for start in range(offsets[h], end, 16):
-            total = 0.0
-            for k in range(start, start + 16):
-                here = cells[k]
-                cells[k] = total
-                total += here
-            if h + 1 < len(offsets):
-                cells[offsets[h + 1] + ((start - offsets[h]) >> 4)] = total
-    return total
+def enter_tree(values: Any, where: Any, first: int, last: int, held: float, cells: Any, offsets: Any) -> float:
+    """Have members first ... last - 1 enter the tree of `sum_tree`, as it would; what is held in all. O(n log n)."""
+    for i in range(first, last):
+        leaf = np.int64(where[min(i + AHEAD, last - 1), 0]) & ~15
+        prefetch(cells, leaf)
+        prefetch(cells, leaf + 8)
+        position = where[i, 0]
+        for h in range(len(offsets)):
+            cell = position >> (4 * h)
+            add_value_after(cells, (offsets[h] >> 4) + (cell >> 4), cell & 15, values[i])
+        held += values[i]
+    return held
