@@ -176,7 +176,7 @@ class SortedRanking:
     def _sum_tree(
         self, values: FloatArray, factor: float, sums: tuple[FloatArray | None, FloatArray], work: Work
     ) -> None:
-        """By a tree; two threads share a large ranking by two, the second begun as the first leaves off: the same bits."""
+        """By a tree, or two that two threads share, the second begun as the first leaves off: the same bits."""
         n, levels, base = self.size, self.levels, self.base
         sizes = [n + 1]
         while sizes[-1] > FLOAT_LANES:
