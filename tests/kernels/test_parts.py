@@ -127,7 +127,7 @@ def test_tables_of_many_rows(crew, spread):
 
 
 @pytest.mark.parametrize("n", [40, 1100, 5000])
-def test_a_second_tree_begins_as_the_first_leaves_off(n, crew):
+def test_a_tree_of_sums_has_the_same_bits_in_parts(n, crew):
     rng = np.random.default_rng(n)
     s, levels, values = rng.standard_normal(n), np.arange(n + 1), rng.standard_normal(n)
     found = []

@@ -52,8 +52,6 @@ COUNTINGS = {
     "tree": Tuning(short=-1, short_to_sum=-1, few_levels=0, few_levels_to_sum=0),
 }
 
-#: Share of a large ranking for the first of two trees: those who only enter the second take less than half the time.
-LOWER = 0.625
 #: The smallest positive number: s_i - s_j is below it exactly when s_i <= s_j.
 TINY = 5e-324
 
@@ -176,7 +174,7 @@ class SortedRanking:
     def _sum_tree(
         self, values: FloatArray, factor: float, sums: tuple[FloatArray | None, FloatArray], work: Work
     ) -> None:
-        """By a tree, or two that two threads share, the second begun as the first leaves off: the same bits."""
+        """By a tree, on one thread: a second one would first have to enter what the first has."""
         n, levels, base = self.size, self.levels, self.base
         sizes = [n + 1]
         while sizes[-1] > FLOAT_LANES:
@@ -184,30 +182,9 @@ class SortedRanking:
         padded = [-(-size // FLOAT_LANES) * FLOAT_LANES for size in sizes]
         offsets = tuple(accumulate(padded[:-1], initial=0))
         everything = work.take("keys", n + 1, np.float64)
-        shape = levels, base, values, self.where
-        middle = int(np.searchsorted(levels, base + int(LOWER * n)))
-        if work.n_threads == 1 or len(work_parts(n)) == 1 or middle == levels.size - 1:
-            summing.running_sums(values, self.where, everything)
-            tree = work.zeros("bounds", sum(padded), np.float64)
-            summing.sum_tree(*shape, (0, levels.size - 1), 0.0, everything, tree, offsets, factor, *sums)
-            return
-        trees = work.zeros("bounds", 2 * sum(padded), np.float64).reshape(2, -1)
-        held, entered, last = [0.0, 0.0], n // 4, int(levels[middle]) - base
-
-        def prepare(k: int) -> None:
-            if k == 0:
-                summing.running_sums(values, self.where, everything)
-            else:
-                held[1] = summing.enter_tree(values, self.where, 0, entered, 0.0, trees[1], offsets)
-
-        def sweep(k: int) -> None:
-            here = (0, middle) if k == 0 else (middle, levels.size - 1)
-            if k == 1:
-                held[1] = summing.enter_tree(values, self.where, entered, last, held[1], trees[1], offsets)
-            summing.sum_tree(*shape, here, held[k], everything, trees[k], offsets, factor, *sums)
-
-        for step in (prepare, sweep):
-            work.share(step, range(2))
+        tree = work.zeros("bounds", sum(padded), np.float64)
+        summing.running_sums(values, self.where, everything)
+        summing.sum_tree(levels, base, values, self.where, everything, tree, offsets, factor, *sums)
 
 
 class FewLevels:

@@ -58,13 +58,12 @@ def sum_levels(
 
 @kernel
 def sum_tree(
-    level_ptr: Any, base: int, values: Any, where: Any, levels: Any, held: float, everything: Any, cells: Any,
-    offsets: Any, factor: float, c: Any, d: Any,
+    level_ptr: Any, base: int, values: Any, where: Any, everything: Any, cells: Any, offsets: Any, factor: float,
+    c: Any, d: Any,
 ) -> None:  # fmt: skip
     """Sums of values over the active partners in one sorted ranking: the sweep of `count_tree`, with floats.
 
-    Where c is None, factor times both is added to d. Levels levels[0] ... levels[1] - 1 are done;
-    those before are in the tree already (`enter_tree`), `held` in all.
+    Where c is None, factor times both is added to d.
 
     The tree has 16 children a node. At height h, cells[offsets[h] + (p >> 4 h)] is the sum held before that cell within
     its node, so an insertion is one vector addition a height and a query one load a height. O(n log n) with logarithms
@@ -72,7 +71,8 @@ def sum_tree(
     are differences of sums: exact to rounding of the largest sum. Places are known in advance, so their leaves are
     asked for some members ahead: waiting for them would take most of the time.
     """
-    for level in range(levels[0], levels[1]):
+    held = 0.0
+    for level in range(level_ptr.size - 1):
         start, end = level_ptr[level] - base, level_ptr[level + 1] - base
         for i in range(start, end):
             later = min(i + AHEAD, values.size - 1)
@@ -103,18 +103,3 @@ def sum_tree(
                 d[i] += factor * (everything[p] - before)
             else:
                 c[i] = everything[p] - before
-
-
-@kernel
-def enter_tree(values: Any, where: Any, first: int, last: int, held: float, cells: Any, offsets: Any) -> float:
-    """Have members first ... last - 1 enter the tree of `sum_tree`, as it would; what is held in all. O(n log n)."""
-    for i in range(first, last):
-        leaf = np.int64(where[min(i + AHEAD, last - 1), 0]) & ~15
-        prefetch(cells, leaf)
-        prefetch(cells, leaf + 8)
-        position = where[i, 0]
-        for h in range(len(offsets)):
-            cell = position >> (4 * h)
-            add_value_after(cells, (offsets[h] >> 4) + (cell >> 4), cell & 15, values[i])
-        held += values[i]
-    return held
