@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from linrank import LinearRanker, ParameterError, RankingData, _threads, read_svmlight
 from linrank._once import cached_property
-from linrank._threads import Stopped, count_threads, give_up_if_stopped, map_in_threads
+from linrank._threads import Crew, Stopped, count_threads, give_up_if_stopped, map_in_threads
 from linrank.engines import LocalEngine, SumEngine, local
 from linrank.testing import make_ranking
 
@@ -378,3 +379,54 @@ def test_nothing_that_is_computed_once_holds_a_lock():
     point = Point()
     assert (point.value, point.value, Point.value.__doc__) == (1, 1, "Some value.")
     assert not hasattr(Point.value, "lock")
+
+
+@pytest.fixture
+def wanted():
+    """Somebody waits for the answer."""
+    event = threading.Event()
+    event.set()
+    return event
+
+
+def test_a_crew_does_each_part_once(wanted):
+    with ThreadPoolExecutor(3) as pool:
+        done = []
+        Crew(pool, 3, wanted).share(done.append, range(50))
+    assert sorted(done) == list(range(50))
+
+
+def test_a_crew_without_an_idle_thread_does_not_wait_for_one(wanted):
+    """Tasks that share their parts may be as many as there are threads: none is idle, and none must wait for ever."""
+    with ThreadPoolExecutor(2) as pool:
+        all_begun, done = threading.Barrier(2), []
+
+        def task(number):
+            all_begun.wait(HANG)
+            Crew(pool, 2, wanted).share(lambda part: done.append((number, part)), range(8))
+
+        for job in [pool.submit(task, number) for number in range(2)]:
+            job.result(HANG)
+    assert sorted(done) == [(number, part) for number in range(2) for part in range(8)]
+
+
+def test_an_error_in_a_part_is_raised(wanted):
+    def part(number):
+        if number == 5:
+            raise ValueError("five")
+
+    with ThreadPoolExecutor(2) as pool, pytest.raises(ValueError, match="five"):
+        Crew(pool, 2, wanted).share(part, range(8))
+
+
+def test_nobody_goes_on_with_what_a_crew_left_undone(wanted):
+    """After an interrupt, the next kernel would read memory that no one has filled."""
+    done = []
+
+    def part(number):
+        done.append(number)
+        wanted.clear()
+
+    with ThreadPoolExecutor(2) as pool, pytest.raises(Stopped):
+        Crew(pool, 2, wanted).share(part, range(8))
+    assert len(done) < 8

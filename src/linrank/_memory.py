@@ -1,4 +1,4 @@
-"""How much memory this process may still take: what is free, within the limits of its control group and its own."""
+"""How much memory this process may still take, within its control group and its own limits; and giving some back."""
 
 from __future__ import annotations
 
@@ -52,6 +52,16 @@ def _stack() -> int:
 
     most = resource.getrlimit(resource.RLIMIT_STACK)[0]
     return threading.stack_size() or (USUAL_STACK if most == resource.RLIM_INFINITY else most)
+
+
+def give_back() -> None:
+    """Have the C library return memory that was freed: arrays of some megabytes would leave holes in what it keeps."""
+    import ctypes
+
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):  # not glibc
+        pass
 
 
 def _of_groups(groups: Path, process: Path) -> Iterator[int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ._errors import ParameterError
+from ._errors import ParameterError, overflow_ignored
 from ._memory import check_room_for
 
 Item = TypeVar("Item")
@@ -111,6 +112,39 @@ def map_in_threads(function: Callable[[Item], Answer], items: Iterable[Item], n_
         raise
     finally:
         pool.shutdown(wait=not stop.is_set(), cancel_futures=True)
+
+
+class Crew:
+    """Threads of a pool that help with the parts of one task, which itself runs on one of them.
+
+    Who asks works too, and waits for those alone who have begun: so it does not matter whether any thread is idle.
+    `open` is cleared where nobody waits for the answer any more.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor, n_threads: int, open: threading.Event) -> None:
+        self.n_threads, self._pool, self._open = n_threads, pool, open
+
+    def share(self, function: Callable[[Item], object], parts: Sequence[Item]) -> None:
+        """Call the function with each part."""
+        numbers, done = itertools.count(), [False] * len(parts)
+
+        def work() -> None:
+            with overflow_ignored():  # a thread does not inherit it
+                while self._open.is_set() and (k := next(numbers)) < len(parts):
+                    function(parts[k])
+                    done[k] = True
+
+        if not self._open.is_set():
+            raise Stopped
+        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(parts)) - 1)]
+        try:
+            work()
+        finally:
+            begun = [helper for helper in helpers if not helper.cancel()]
+            for helper in begun:
+                helper.result()
+        if not all(done):  # what comes next would read memory that nobody has filled
+            raise Stopped
 
 
 class OneBlasThread:

@@ -1,18 +1,40 @@
-"""Memory for one task at a time that is used again: fresh pages cost more than the kernels that fill them."""
+"""What a task works with: memory that is used again, as fresh pages cost more than the kernels, and idle threads."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._threads import Crew
+
+Item = TypeVar("Item")
+
 
 class Work:
-    """Named pieces of memory that grow as needed; what they held before is undefined. One task uses it at a time."""
+    """Named pieces of memory that grow as needed; what they held before is undefined. One task uses it at a time.
 
-    def __init__(self) -> None:
+    It lends threads as well, to the parts of a task that is too large for one of them.
+    """
+
+    def __init__(self, crew: Crew | None = None) -> None:
         self._arrays: dict[str, NDArray[np.uint8]] = {}
+        self._crew = crew
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads may share a task."""
+        return 1 if self._crew is None else self._crew.n_threads
+
+    def share(self, function: Callable[[Item], object], parts: Sequence[Item]) -> None:
+        """Call the function with each part, on threads that have nothing else to do; parts must not touch."""
+        if self._crew is None or len(parts) == 1:
+            for part in parts:
+                function(part)
+        else:
+            self._crew.share(function, parts)
 
     def take(self, name: str, size: int, dtype: Any) -> Any:
         """An array of that size, uninitialised; the memory of a name serves any type."""
@@ -26,7 +48,9 @@ class Work:
     def give(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
         """An array that was taken by that name, for good; a copy of it where the memory is larger."""
         held = self._arrays.get(name)
-        if held is None or held.size > array.nbytes:
+        if held is None or not np.may_share_memory(held, array):  # it was given before
+            return array
+        if held.size > array.nbytes:
             return array.copy()
         del self._arrays[name]
         return array
@@ -41,14 +65,14 @@ class Work:
 class _Loan:
     """One out of a pool's free ones, and back to them; a class, because a generator takes longer."""
 
-    def __init__(self, free: list[Work]) -> None:
-        self._free = free
+    def __init__(self, free: list[Work], crew: Crew | None) -> None:
+        self._free, self._crew = free, crew
 
     def __enter__(self) -> Work:
         try:
             self._work = self._free.pop()
         except IndexError:
-            self._work = Work()
+            self._work = Work(self._crew)
         return self._work
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -59,9 +83,10 @@ class _Loan:
 class WorkPool:
     """Lends to one task at a time; appending to and popping from a list is atomic."""
 
-    def __init__(self) -> None:
+    def __init__(self, crew: Crew | None = None) -> None:
         self._free: list[Work] = []
+        self._crew = crew
 
     def lend(self) -> _Loan:
         """Lend to one task: a context manager."""
-        return _Loan(self._free)
+        return _Loan(self._free, self._crew)

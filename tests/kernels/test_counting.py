@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from linrank._errors import NoPairsError
 from linrank._work import Work
 from linrank.data import active
-from linrank.data.ordering import sort_scores
+from linrank.data.ordering import sort_padded
 from linrank.data.ranking_data import make_preferences
 from linrank.kernels import counting
 from linrank.testing import enumerate_pairs, naive_counts
@@ -73,7 +73,7 @@ def test_both_totals_are_the_same_integer(kernel, problem):
 def test_windows_are_first_positions(seed, n, margin):
     s = np.sort(np.random.default_rng(seed).integers(0, 9, n) / 3.0)
     bounds = np.empty(2 * n, np.int32)
-    counting.windows(s, margin, bounds)
+    counting.windows(np.r_[-np.inf, s, np.inf], margin, 0, 2 * n, 0, n, bounds)
     right, left = bounds[:n], bounds[n:]
     inactive = s[:, None] - s[None, :] >= margin  # [q, p]: winner q, loser p
     for p in range(n):
@@ -94,6 +94,6 @@ def check_sorted_kernels(s: np.ndarray, levels: np.ndarray) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for limit, out in ((0, tree), (10**9, recount)):
             patch.setattr(active, "TUNING", replace(active.TUNING, few_levels=limit))
-            ranking = active.SortedRanking(*sort_scores(s, work := Work()), levels, 0, 1.0, work)
-            ranking.fill(None, out[0], out[1], work)
+            ranking = active.SortedRanking(sort_padded(s, work := Work()), levels, 0, 1.0, work)
+            ranking.counts(out[0], out[1], work)
     np.testing.assert_array_equal(tree, recount)

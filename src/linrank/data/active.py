@@ -6,7 +6,7 @@ few levels and with a tree of counts beyond.
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..kernels import counting as kernels
+from ..kernels import sums as summing
+from ..kernels import tables
 from ..kernels._vector import FLOAT_LANES, LANES
+from ..kernels.tables import MOST_LEVELS
 from .checks import check_choice
-from .ordering import sort_scores
+from .ordering import Sorted, sort_padded, work_parts
 from .rankings import Rankings
 
 
@@ -73,87 +76,197 @@ def active_counts(
         kernels.count_direct(s, r.v, r.level_ptr, r.ranking_levels, short, margin, c, d)
     for number in long:
         here = r.members(number)
-        v = None if r.v is None else r.v[here]
-        ranking = SortedRanking(*sort_scores(s[here], work), r.levels(number), here.start, margin, work, how)
-        ranking.fill(v, c[here], d[here], work)
+        ranking = SortedRanking(sort_padded(s[here], work), r.levels(number), here.start, margin, work, how)
+        if r.v is None:
+            ranking.counts(c[here], d[here], work)
+        else:
+            ranking.sums(r.v[here], c[here], d[here], work)
+
+
+def sorted_ranking(
+    found: Sorted, levels: IntArray, base: int, margin: float, work: Work, how: Tuning
+) -> SortedRanking | FewLevels:
+    """One ranking, ready for sums over active partners of any values: by position where it is large, of few levels.
+
+    Until all that are needed of the same scores are made, the room of the sort must not be used.
+    """
+    few = levels.size - 1 <= min(MOST_LEVELS, how.few_levels_to_sum)
+    if few and len(work_parts(found.order.size)) > 1 and found.finite:
+        return FewLevels(found, levels - base, margin, work)
+    return SortedRanking(found, levels, base, margin, work, how)
 
 
 class SortedRanking:
-    """One ranking with its scores sorted and its windows known: sums over active partners of any values.
+    """One ranking with its windows known, 12 bytes a member: sums over active partners of any values.
 
-    `last`: the sorted scores are not needed again, so sums may use their room. Windows lie in the work and
-    are valid until the next ranking is sorted there: `kept` takes them out of it.
+    Windows lie in the work and are valid until the next ranking is sorted there: `kept` takes them out of it. Sums use
+    the room of "keys" and "bounds", and leave others a third one.
     """
 
+    room = "order"
+
     def __init__(
-        self,
-        order: NDArray[np.int32],
-        sorted_s: FloatArray,
-        levels: NDArray[np.int64],
-        base: int,
-        margin: float,
-        work: Work,
-        how: Tuning | None = None,
-        last: bool = True,
+        self, found: Sorted, levels: IntArray, base: int, margin: float, work: Work, how: Tuning | None = None
     ) -> None:
-        n = order.size
-        # The room of the sort is free after the last margin.
-        self._room = ("keys", "spare keys", "order") if last else ("everything", "held", "losers")
+        n = found.order.size
         self.size, self.levels, self.base, self.how = n, levels, base, how or TUNING
         bounds = work.take("bounds", 2 * n, np.int32)
         self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
-        kernels.windows(sorted_s, margin, bounds)
-        kernels.to_members(order, bounds, self.where)
+        _fill_windows(found, margin, bounds, work)
+
+        def to_members(part: tuple[int, int]) -> None:
+            here = slice(*part)
+            kernels.to_members(found.order[here], bounds[:n][here], bounds[n:][here], part[0], self.where)
+
+        work.share(to_members, work_parts(n))
 
     def kept(self, work: Work) -> SortedRanking:
         """The same out of the work, which will make room anew."""
-        other = copy.copy(self)
-        other.where = work.give("where", self.where).reshape(self.size, 3)
-        return other
+        self.where = work.give("where", self.where).reshape(self.size, 3)
+        return self
 
-    def sums(self, values: FloatArray | None, work: Work) -> tuple[FloatArray, FloatArray]:
-        """Sums of values (None: counts) over each member's active winners, and over its active losers."""
-        c, d = np.empty(self.size), np.empty(self.size)
-        self.fill(values, c, d, work)
-        return c, d
+    def counts(self, c: NDArray[Any], d: NDArray[Any], work: Work) -> None:
+        """Numbers of each member's active winners, to c, and active losers, to d. The same for any cuts."""
+        words, several = self.size // 64 + 1, min(work.n_threads, len(work_parts(self.size)))
+        levels, base, where = self.levels, self.base, self.where
+        ends = [self.size * k // several for k in range(several + 1)]
+        rooms = work.zeros("bitmap", 2 * several * words, np.uint64).reshape(several, 2, words)
 
-    def sum_of_both(self, values: FloatArray, work: Work, out: FloatArray | None = None) -> FloatArray:
-        """Sums of values over each member's active partners, winners and losers."""
-        both = np.empty(self.size) if out is None else out
-        losers = work.take(self._room[2], self.size, np.float64)
-        self.fill(values, both, losers, work)
-        both += losers
-        return both
+        def few(k: int) -> None:
+            running = rooms[k, 1].view(np.int32)
+            kernels.count_levels(levels, base, where, ends[k], ends[k + 1], rooms[k, 0], running, c, d)
 
-    def fill(self, values: FloatArray | None, c: FloatArray, d: FloatArray, work: Work) -> None:
-        """As `sums`, into given arrays."""
-        n, levels, base = self.size, self.levels, self.base
-        if values is not None:
-            self._fill_sums(values, c, d, work)
-            return
-        words = n // 64 + 1
-        bitmap = work.zeros("bitmap", words, np.uint64)
-        if levels.size - 1 <= self.how.few_levels:
-            running = work.zeros("running", words, np.int32)
-            kernels.count_levels(levels, base, self.where, bitmap, running, c, d)
+        def many(k: int) -> None:
+            first, last = np.searchsorted(levels, np.array(ends[k : k + 2]) + base).tolist()
+            if first < last:
+                held = _empty_counts(words)
+                if k:
+                    kernels.fill_counts(where, levels[first] - base, rooms[k, 0], held)
+                kernels.count_tree(levels, base, where, first, last, rooms[k, 0], held, c, d)
+
+        work.share(few if levels.size - 1 <= self.how.few_levels else many, range(several))
+
+    def sums(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
+        """Sums of values over each member's active winners, to c, and losers, to d."""
+        if self.levels.size - 1 <= self.how.few_levels_to_sum:
+            self._sum_levels(values, c, d, work)
         else:
-            kernels.count_tree(levels, base, self.where, bitmap, *_empty_counts(words), c, d)
+            self._sum_tree(values, 1.0, (c, d), work)
 
-    def _fill_sums(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
-        n, levels, base = self.size, self.levels, self.base
-        everything = work.take(self._room[0], n + 1, np.float64)
-        kernels.running_sums(values, self.where, everything)
-        if levels.size - 1 <= self.how.few_levels_to_sum:
-            held, running = work.zeros(self._room[1], n, np.float64), work.take("bounds", n + 1, np.float64)
-            kernels.sum_levels(levels, base, values, self.where, everything, held, running, c, d)
+    def add(self, values: FloatArray, factor: float, out: FloatArray, work: Work) -> None:
+        """Add factor times the sums of values over each member's active partners, winners and losers, to out."""
+        if self.levels.size - 1 > self.how.few_levels_to_sum:
+            self._sum_tree(values, factor, (None, out), work)
             return
+        c, d = work.take("partners", 2 * self.size, np.float64).reshape(2, -1)
+        self._sum_levels(values, c, d, work)
+        c += d
+        c *= factor
+        out += c
+
+    def _sum_levels(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
+        n = self.size
+        everything, running = (work.take(name, n + 1, np.float64) for name in ("keys", "bounds"))
+        held = work.zeros("held", n, np.float64)
+        summing.running_sums(values, self.where, everything)
+        summing.sum_levels(self.levels, self.base, values, self.where, everything, held, running, c, d)
+
+    def _sum_tree(
+        self, values: FloatArray, factor: float, sums: tuple[FloatArray | None, FloatArray], work: Work
+    ) -> None:
+        """By a tree, on one thread: a second one would first have to enter what the first has."""
+        n, levels, base = self.size, self.levels, self.base
         sizes = [n + 1]
         while sizes[-1] > FLOAT_LANES:
             sizes.append((sizes[-1] - 1) // FLOAT_LANES + 1)
         padded = [-(-size // FLOAT_LANES) * FLOAT_LANES for size in sizes]
         offsets = tuple(accumulate(padded[:-1], initial=0))
-        tree = work.zeros("tree", sum(padded), np.float64)
-        kernels.sum_tree(levels, base, values, self.where, everything, offsets, tree, c, d)
+        everything = work.take("keys", n + 1, np.float64)
+        tree = work.zeros("bounds", sum(padded), np.float64)
+        summing.running_sums(values, self.where, everything)
+        summing.sum_tree(levels, base, values, self.where, everything, tree, offsets, factor, *sums)
+
+
+class FewLevels:
+    """One ranking of few levels by position, 13 bytes a member: sums over active partners of any values.
+
+    All but the windows lies in the work and is valid until the next ranking is sorted there: `kept` takes it out of it.
+    Sums use the room of "keys" and "bounds", and leave others a third one.
+    """
+
+    room = "sums"
+
+    def __init__(self, found: Sorted, levels: IntArray, margin: float, work: Work) -> None:
+        n = found.order.size
+        self.size, self.top, self.order, self.parts = n, levels.size - 1, found.order, work_parts(n)
+        self.bounds = np.empty(2 * n, dtype=np.int32)
+        _fill_windows(found, margin, self.bounds, work)
+        of_members, self.level = np.repeat(np.arange(self.top, dtype=np.uint8), np.diff(levels)), np.empty(n, np.uint8)
+        self._share(lambda here: tables.to_positions(found.order[here], of_members, self.level[here]), work)
+        # Members read their answers in the part where their windows end.
+        ends = np.array([last for _, last in self.parts[:-1]], dtype=np.int32)  # of another type, it copies the windows
+        right = np.searchsorted(self.bounds[:n], ends, side="right").tolist()
+        left = np.searchsorted(self.bounds[n:], ends).tolist()
+        self.winners, self.losers = ([*zip([0, *cuts], [*cuts, n], strict=True)] for cuts in (right, left))
+
+    def kept(self, work: Work) -> FewLevels:
+        """The same out of the work, which will make room anew."""
+        self.order = work.give("order", self.order)
+        return self
+
+    def counts(self, c: NDArray[Any], d: NDArray[Any], work: Work) -> None:
+        """Numbers of each member's active winners, to c, and active losers, to d."""
+        winners, losers = self._both(None, work)
+        self._share(lambda here: tables.part_both(self.order[here], winners[here], losers[here], c, d), work)
+
+    def sums(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
+        """Sums of values over each member's active winners, to c, and losers, to d."""
+        winners, losers = self._both(values, work)
+        self._share(lambda here: tables.part_both(self.order[here], winners[here], losers[here], c, d), work)
+
+    def add(self, values: FloatArray, factor: float, out: FloatArray, work: Work) -> None:
+        """Add factor times the sums of values over each member's active partners, winners and losers, to out."""
+        winners, losers = self._both(values, work)
+        self._share(lambda here: tables.add_both(self.order[here], winners[here], losers[here], factor, out), work)
+
+    def _share(self, function: Callable[[slice], None], work: Work) -> None:
+        work.share(lambda part: function(slice(*part)), self.parts)
+
+    def _both(self, values: FloatArray | None, work: Work) -> NDArray[Any]:
+        """Sums over winners, and over losers, by position; counts without values."""
+        n, n_parts = self.size, len(self.parts)
+        given: Any = None
+        sums = np.empty((n_parts, tables.CHAINS, FLOAT_LANES))
+        before, after = np.empty((2, n_parts + 1, FLOAT_LANES))
+        rows = np.empty((n_parts, 2, (tables.ROWS + 1) * FLOAT_LANES))
+        both = work.take("bounds", 2 * n, np.int32 if values is None else np.float64)
+        if values is not None:
+            given = work.take("keys", n, np.float64)
+
+        def prepare(j: int) -> None:
+            here = slice(*self.parts[j])
+            if values is not None:
+                tables.to_positions(self.order[here], values, given[here])
+            tables.level_sums(self.level[here], None if given is None else given[here], sums[j])
+
+        def sweep(j: int) -> None:
+            rows[j, :, :FLOAT_LANES] = before[j], after[j + 1]
+            (first, last), ends, (ahead, back) = self.parts[j], (self.winners[j], self.losers[j]), rows[j]
+            tables.table_sums(self.level, given, self.bounds, self.top, first, last, *ends, ahead, back, both)
+
+        work.share(prepare, range(n_parts))
+        tables.held_sums(sums, self.top, before, after)
+        work.share(sweep, range(n_parts))
+        return both.reshape(2, n)
+
+
+def _fill_windows(found: Sorted, margin: float, bounds: IntArray, work: Work) -> None:
+    """Windows of all positions, part by part of the merge."""
+    cuts = np.array([2 * first for first, _ in work_parts(found.order.size)] + [2 * found.order.size])
+    p = np.empty(cuts.size, dtype=np.int64)
+    kernels.crossings(found.padded, margin, cuts, p)
+    ends = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), p[:-1].tolist(), p[1:].tolist(), strict=True))
+    work.share(lambda here: kernels.windows(found.padded, margin, *here, bounds), ends)
 
 
 def _empty_counts(words: int) -> tuple[Any, Any, Any, Any]:

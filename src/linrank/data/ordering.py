@@ -5,6 +5,7 @@ Numbers are sorted together with their places, as 64-bit keys, by digits (`kerne
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +15,19 @@ from .._typing import FloatArray
 from .._work import Work
 from ..kernels.hashing import number_values
 from ..kernels.ordering import counting_sort, pack_descending, unpack_descending
-from ..kernels.sorting import DIGIT_BITS, PLACE_BITS, count_digits, pack_scores, scatter_digits, unpack_scores
+from ..kernels.sorting import (
+    DIGIT_BITS,
+    PLACE_BITS,
+    count_digits,
+    largest_size,
+    next_cut,
+    pack_scores,
+    scatter_digits,
+    unpack_scores,
+)
 
 Keys = NDArray[np.uint64]
+Parts = list[tuple[int, int]]
 
 #: With fewer bits for the value than this, rows are sorted by comparison instead.
 FEWEST_VALUE_BITS = 20
@@ -26,6 +37,8 @@ FEW_KEYS = 2048
 FEW_SCORES = 256
 #: Up to so many distinct values are numbered by hashing: the table stays in the cache. With more, sorting is as quick.
 FEW_VALUES = 1 << 14
+#: From so many members on, work on one ranking is cut into so many parts, for several threads.
+LARGE, PARTS = 1 << 18, 8
 
 
 class Ordered(NamedTuple):
@@ -154,25 +167,112 @@ def _sort_digits(keys: Keys, spare: Keys, first_bit: int) -> tuple[Keys, Keys]:
     return keys, spare
 
 
+class Sorted(NamedTuple):
+    """Scores in order, in the memory of a work: valid until the next ones are sorted there."""
+
+    order: NDArray[np.int32]
+    padded: FloatArray  # between -inf and inf
+
+    @property
+    def s(self) -> FloatArray:
+        """The scores alone."""
+        return self.padded[1:-1]
+
+    @property
+    def finite(self) -> bool:
+        """Whether all of them are numbers: others stand at the ends."""
+        return bool(np.isfinite(self.padded[1]) and np.isfinite(self.padded[-2]))
+
+
 def sort_scores(s: FloatArray, work: Work) -> tuple[NDArray[np.int32], FloatArray]:
     """Order and sorted scores, in the work: valid until the next call with it. O(n) for scores that do not crowd.
 
     A few are sorted by comparison, and so are scores of which too many agree in their leading bits.
     """
+    found = sort_padded(s, work)
+    return found.order, found.s
+
+
+def sort_padded(s: FloatArray, work: Work) -> Sorted:
+    """The same, with a number below and above them all."""
     n = s.size
     order = work.take("order", n, np.int32)
-    keys, spare = (work.take(name, n, np.uint64) for name in ("keys", "spare keys"))
+    rooms = [work.take(name, n + 2, np.uint64) for name in ("keys", "spare keys")]
     done = False
     if n >= FEW_SCORES:
-        # Floats are finest near 0: centred, an offset does not eat the bits that matter.
-        some = np.sort(s[:: n // 9 + 1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(s, some[some.size // 2], out=keys.view(np.float64))
-        pack_scores(keys)
-        keys, spare = _sort_digits(keys, spare, PLACE_BITS)
-        done = unpack_scores(keys, s, order, spare.view(np.float64))
-    sorted_s: FloatArray = spare.view(np.float64)
+        parts = work_parts(n)
+        _pack(rooms[0][1:-1], s, parts, work)
+        if work.n_threads > 1 and len(parts) > 1:
+            keys, spare = _sort_digits_in_parts(rooms[0][1:-1], rooms[1][1:-1], PLACE_BITS, parts, work)
+        else:
+            keys, spare = _sort_digits(rooms[0][1:-1], rooms[1][1:-1], PLACE_BITS)
+        done = _unpack(keys, s, order, spare.view(np.float64), parts, work)
+        rooms = rooms if spare.ctypes.data == rooms[1][1:].ctypes.data else rooms[::-1]
+    padded: FloatArray = rooms[1].view(np.float64)
     if not done:
         order[:] = np.argsort(s, kind="stable")
-        np.take(s, order, out=sorted_s, mode="clip")  # "raise" would make a copy first
-    return order, sorted_s
+        np.take(s, order, out=padded[1:-1], mode="clip")  # "raise" would make a copy first
+    padded[0], padded[-1] = -np.inf, np.inf
+    return Sorted(order, padded)
+
+
+def work_parts(n: int) -> Parts:
+    """Ranges of n numbers that several threads may share: cut by their number alone."""
+    if n < LARGE:
+        return [(0, n)]
+    cuts = [n * k // PARTS for k in range(PARTS + 1)]
+    return list(pairwise(cuts))
+
+
+def _pack(keys: Keys, s: FloatArray, parts: Parts, work: Work) -> None:
+    """Fill keys with the leading bits of the scores, and their places."""
+    # Floats are finest near 0: centred, an offset does not eat the bits that matter.
+    some = np.sort(s[:: s.size // 9 + 1])
+    centre, sizes, values = some[some.size // 2], [], keys.view(np.float64)
+
+    def centred(part: tuple[int, int]) -> None:
+        here = slice(*part)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(s[here], centre, out=values[here])
+        sizes.append(largest_size(keys[here]))
+
+    work.share(centred, parts)
+    largest = np.uint64(max(sizes))
+    work.share(lambda part: pack_scores(keys[slice(*part)], largest, part[0]), parts)
+
+
+def _unpack(
+    keys: Keys, s: FloatArray, order: NDArray[np.int32], sorted_s: FloatArray, parts: Parts, work: Work
+) -> bool:
+    """Read order and scores off the keys; whether that was no more work than it should be."""
+    if len(parts) == 1:
+        return unpack_scores(keys, s, order, sorted_s)
+    cuts, answers = [*(next_cut(keys, first) for first, _ in parts), s.size], []
+    ranges = list(pairwise(cuts))
+
+    def unpack(part: tuple[int, int]) -> None:
+        here = slice(*part)
+        answers.append(unpack_scores(keys[here], s, order[here], sorted_s[here]))
+
+    work.share(unpack, ranges)
+    return all(answers)
+
+
+def _sort_digits_in_parts(keys: Keys, spare: Keys, first_bit: int, parts: Parts, work: Work) -> tuple[Keys, Keys]:
+    """As `_sort_digits`, each part counted and scattered by itself: the same order."""
+    for bit in range(first_bit, 64, DIGIT_BITS):
+        if _scatter_parts(keys, spare, bit, [slice(*part) for part in parts], work):
+            keys, spare = spare, keys
+    return keys, spare
+
+
+def _scatter_parts(keys: Keys, spare: Keys, bit: int, parts: list[slice], work: Work) -> bool:
+    """Put the keys into the spare ones in order of one digit; not so where all are alike."""
+    counts = np.zeros((len(parts), 1, 1 << DIGIT_BITS), dtype=np.int64)
+    work.share(lambda k: count_digits(keys[parts[k]], bit, counts[k]), range(len(parts)))
+    by_digit = counts[:, 0].T
+    if by_digit.sum(axis=1).max() == keys.size:
+        return False
+    place = (np.cumsum(by_digit) - by_digit.ravel()).reshape(by_digit.shape).T.copy()
+    work.share(lambda k: scatter_digits(keys[parts[k]], bit, place[k], spare), range(len(parts)))
+    return True

@@ -43,14 +43,13 @@ class LocalEvaluation:
 
     def __init__(self, engine: LocalEngine, loss: Loss, s: LocalScores, d: LocalScores | None, t: float) -> None:
         self.engine, self.loss = engine, loss
-        self.scores = s if d is None else LocalScores(np.empty(s.values.size))
+        self._recipe = None if d is None else (s, d, t)
+        self._scores: LocalScores | None = s if d is None else LocalScores(np.empty(s.values.size))
 
         def one(block: Block) -> tuple[LossPoint, Sums]:
-            here, step = self.scores.values[block.members], None
-            if d is not None:
-                step = d.values[block.members]
-                np.multiply(step, t, out=here)
-                here += s.values[block.members]
+            here, step = self.scores.values[block.members], None if d is None else d.values[block.members]
+            if self._recipe is not None:
+                _move(here, *self._recipe, block)
             point = self._at(block)
             slope, size = slope_and_size(self._over_members(point.gradient, here), here, step)
             return point, point.sums._replace(slope=slope, size=size)
@@ -58,6 +57,20 @@ class LocalEvaluation:
         answers = engine.map(one, engine.blocks)
         self._points: list[LossPoint] | None = [point for point, _ in answers]
         self.sums = add_sums([sums for _, sums in answers])
+
+    @property
+    def scores(self) -> LocalScores:
+        """A handle to s + t d; computed again, to the same bits, where they were let go."""
+        if self._scores is None and self._recipe is not None:
+            (s, d, t), values = self._recipe, np.empty(self._recipe[0].values.size)
+            self.engine.map(lambda block: _move(values[block.members], s, d, t, block), self.engine.blocks)
+            self._scores = LocalScores(values)
+        assert self._scores is not None
+        return self._scores
+
+    @scores.setter
+    def scores(self, given: LocalScores) -> None:
+        self._scores, self._recipe = given, None
 
     def _at(self, block: Block) -> LossPoint:
         """The loss of a block at its scores."""
@@ -71,9 +84,16 @@ class LocalEvaluation:
             self._points = self.engine.map(self._at, self.engine.blocks)
         return self._points
 
-    def rest(self) -> None:
-        """Let go of all that can be computed again from the scores: another point is looked at now."""
+    def rest(self, used: LocalScores) -> None:
+        """Let go of all that can be computed again: another point is looked at now, from the scores that are used.
+
+        Scores on a line go as long as the line is in use; at its start they stay, and the way there is forgotten.
+        """
         self._points = None
+        if self._scores is used:
+            self._recipe = None
+        elif self._recipe is not None and self._recipe[0] is used:
+            self._scores = None
 
     def _over_members(self, values: FloatArray, scores: FloatArray) -> FloatArray:
         """What a loss answers, if it has a value for each member: kernels do not look."""
@@ -86,6 +106,8 @@ class LocalEvaluation:
 
     def gradient(self, scale: FloatArray | None = None) -> FloatArray:
         """X^T g."""
+        if self._scores is not None:
+            self._recipe = None  # a search ends here: it must not keep the scores where it began
         return self.engine.transpose_dot(self.engine.exact, [point.gradient for point in self.points], scale)
 
     def hessian_product(self, v: FloatArray, exact: bool = True, scale: FloatArray | None = None) -> FloatArray:
@@ -171,3 +193,9 @@ class LocalEvaluation:
         if curvature is None:
             raise ParameterError(f"The loss {self.loss.name!r} is not smooth and has no Hessian: use solver='bundle'.")
         return curvature
+
+
+def _move(here: FloatArray, s: LocalScores, d: LocalScores, t: float, block: Block) -> None:
+    """Scores of a block on the line s + t d."""
+    np.multiply(d.values[block.members], t, out=here)
+    here += s.values[block.members]

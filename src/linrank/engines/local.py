@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._errors import DataError, LinrankError, overflow_ignored
-from .._memory import check_room_for
+from .._memory import check_room_for, give_back
 from .._once import cached_property
-from .._threads import count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
+from .._threads import Crew, count_threads, give_up_if_stopped, one_blas_thread, raise_interrupt, stop_of_this_thread
 from .._typing import FloatArray, IntArray
 from .._work import WorkPool
 from ..data.parts import draw
@@ -68,9 +68,12 @@ class LocalEngine:
     def __enter__(self) -> LocalEngine:
         self._open.set()
         try:
+            if self.data.preferences.n_members >= MANY_MEMBERS:
+                give_back()  # what rankings were made of
             one_blas_thread.enter(self)
             if self.n_threads > 1 or not self._quick:
                 self._pool = _started(ThreadPoolExecutor(self.n_threads, thread_name_prefix="linrank"), self.n_threads)
+                self.work = WorkPool(self._crew())
         except BaseException:  # an interrupt: nobody will leave
             one_blas_thread.leave(self)
             raise
@@ -89,6 +92,11 @@ class LocalEngine:
         except BaseException:  # an interrupt: it may have come in the middle of leaving
             one_blas_thread.leave(self)
             raise
+
+    def _crew(self) -> Crew | None:
+        """The threads that a task may share its parts with."""
+        several = self._pool is not None and self.n_threads > 1 and not self._quick
+        return Crew(self._pool, self.n_threads, self._open) if several and self._pool is not None else None
 
     @cached_property
     def facts(self) -> Facts:
@@ -194,7 +202,7 @@ class LocalEngine:
                 raise DataError("These scores are another engine's: take them from `scores`, or from an evaluation.")
         last = self._last() if self._last is not None else None
         if last is not None and self.data.preferences.n_members >= MANY_MEMBERS:
-            last.rest()
+            last.rest(s)
         found = LocalEvaluation(self, loss, s, d, t)
         self._last = weakref.ref(found)
         return found
@@ -270,6 +278,7 @@ class LocalEngine:
         part = LocalEngine(data, self.n_threads)
         part._open = self._open
         part._pool = self._pool if self.n_threads > 1 or not part._quick else None
+        part.work = WorkPool(part._crew())
         return part
 
     def largest_row(self, scale: FloatArray | None) -> float:

@@ -118,6 +118,20 @@ def _add_value_after(typingctx: Any, array: Any, node: Any, child: Any, value: A
 
 
 @intrinsic
+def _next_after(typingctx: Any, array: Any, node: Any, child: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = _floats(FLOAT_LANES)
+        following = builder.add(args[1], ir.Constant(args[1].type, 1))
+        here, there = (_pointer(context, builder, signature.args[0], args[0], vector, n) for n in (args[1], following))
+        after = _lanes_after(builder, args[2], FLOAT_LANES)
+        added = builder.select(after, _spread(builder, args[3], FLOAT_LANES), ir.Constant(vector, None))
+        builder.store(builder.fadd(builder.load(here, align=8), added), there, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64, types.float64), codegen
+
+
+@intrinsic
 def _add_row(typingctx: Any, out: Any, to: Any, rows: Any, at: Any, factor: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = _floats(ROW_LANES)
@@ -210,6 +224,11 @@ def _add_value_after_plain(array: Any, node: int, child: int, value: float) -> N
     array[FLOAT_LANES * node + child + 1 : FLOAT_LANES * (node + 1)] += value
 
 
+def _next_after_plain(array: Any, node: int, child: int, value: float) -> None:
+    array[FLOAT_LANES * (node + 1) : FLOAT_LANES * (node + 2)] = array[FLOAT_LANES * node : FLOAT_LANES * (node + 1)]
+    _add_value_after_plain(array, node + 1, child, value)
+
+
 def _add_row_plain(out: Any, to: int, rows: Any, at: int, factor: float) -> None:
     out[to] += factor * rows[at]
 
@@ -251,6 +270,8 @@ def _choose(compiled: Any, plain: Any) -> Any:
 add_after = _choose(_add_after, _add_after_plain)
 #: add_value_after(array, node, child, value): the same with a float, for nodes FLOAT_LANES wide.
 add_value_after = _choose(_add_value_after, _add_value_after_plain)
+#: next_after(array, node, child, value): node + 1 becomes what add_value_after would make of `node`, which stays.
+next_after = _choose(_next_after, _next_after_plain)
 #: add_row(out, to, rows, at, factor): out[to] += factor * rows[at], both in C order and of one width, a multiple of 8.
 add_row = _choose(_add_row, _add_row_plain)
 #: lane_dot(rows, at, w): rows[at] . w, added up in ROW_LANES lanes and those by halves; `rows` in C order.

@@ -11,8 +11,8 @@ swept in score order. These kernels sweep in label order, which never changes, o
     count_direct    short rankings: no sort, every member against the contiguous members at lower levels
     count_levels    few levels: a bitmap of score positions, filled level by level and counted anew each time
     count_tree      any number of levels: the same bitmap with a tree of counts that follow each insertion
-    sum_levels      as count_levels, for sums of weights or any other values
-    sum_tree        as count_tree, for sums
+
+Sums of weights, or of any other values, are taken in the same ways (`sums.py`, `tables.py`).
 
 All but the first work on one ranking whose scores have been sorted; its window of active positions comes from
 `windows`. Scores are finite. c and d are float64: exact for integers below 2^53.
@@ -25,9 +25,7 @@ from typing import Any
 import numpy as np
 
 from ._jit import inlined, kernel
-from ._vector import add_after, add_value_after, prefetch
-
-AHEAD = 16  # members
+from ._vector import add_after
 
 
 @kernel
@@ -77,22 +75,39 @@ def _weigh_partners(s: Any, v: Any, start: int, here: int, above: int, end: int,
 
 
 @kernel
-def windows(sorted_s: Any, margin: float, bounds: Any) -> None:
+def crossings(padded: Any, margin: float, cuts: Any, p: Any) -> None:
+    """p[j] = where the merge of `windows` is after cuts[j] steps: at (p, cuts[j] - p). O(log n) a cut."""
+    n = padded.size - 2
+    for j in range(cuts.size):
+        t = cuts[j]
+        low, high = max(0, t - n), min(t, n)
+        while low < high:
+            middle = (low + high) >> 1
+            if padded[t - middle] - padded[middle + 1] < margin:  # position i stands at i + 1
+                high = middle
+            else:
+                low = middle + 1
+        p[j] = low
+
+
+@kernel
+def windows(padded: Any, margin: float, first: int, last: int, p: int, p_end: int, bounds: Any) -> None:
     """Active positions of each sorted score: winners before right = bounds[:n], losers from left = bounds[n:] on.
 
     right[p] = first q with s_q - s_p >= margin; left[q] = first p with s_q - s_p < margin. Both come from one
     merge of the scores with themselves shifted: 2 n steps, each of which settles one entry without a branch. It
-    runs from both ends at once, because each step waits for the one before; meeting in the middle, neither end
-    needs a bound check.
+    runs from both ends at once, because each step waits for the one before. Steps first ... last - 1 are gone, an even
+    number, from (p, first - p) to (p_end, last - p_end); `padded` are the scores between -inf and inf, so that neither
+    end needs a bound check.
     """
-    n = sorted_s.size
-    p, q, p_end, q_end = 0, 0, n, n
-    for _ in range(n):
-        active = sorted_s[q] - sorted_s[p] < margin
+    n = padded.size - 2
+    q, q_end = first - p, last - p_end
+    for _ in range((last - first) // 2):
+        active = padded[q + 1] - padded[p + 1] < margin
         bounds[n + q if active else p] = p if active else q
         q += 1 if active else 0
         p += 0 if active else 1
-        active = sorted_s[q_end - 1] - sorted_s[p_end - 1] < margin
+        active = padded[q_end] - padded[p_end] < margin
         bounds[p_end - 1 if active else n + q_end - 1] = q_end if active else p_end
         p_end -= 1 if active else 0
         q_end -= 0 if active else 1
@@ -114,19 +129,20 @@ def bits_below(word: Any, position: Any) -> Any:
 
 
 @kernel
-def to_members(order: Any, bounds: Any, where: Any) -> None:
-    """Bring the windows into the members' order: where[i] = (position, left, right)."""
-    n = order.size
-    for p in range(n):
+def to_members(order: Any, right: Any, left: Any, first: int, where: Any) -> None:
+    """Bring windows, from position `first` on, into the members' order: where[i] = (position, left, right)."""
+    for p in range(order.size):
         i = order[p]
-        where[i, 0] = p
-        where[i, 1] = bounds[n + p]
-        where[i, 2] = bounds[p]
+        where[i, 0] = first + p
+        where[i, 1] = left[p]
+        where[i, 2] = right[p]
 
 
 @kernel
-def count_levels(level_ptr: Any, base: int, where: Any, bitmap: Any, running: Any, c: Any, d: Any) -> None:
-    """Count c and d of one sorted ranking of few levels k, in O(n + n k / 64).
+def count_levels(
+    level_ptr: Any, base: int, where: Any, first: int, last: int, bitmap: Any, running: Any, c: Any, d: Any
+) -> None:
+    """Count c and d of members first ... last - 1 of one sorted ranking of few levels k, in O(n + n k / 64).
 
     Levels enter a bitmap of score positions from the lowest up. Before level l enters, the bitmap holds the
     lower levels, so d_i = held - held before left_i; after it has entered, c_i = right_i - held before right_i.
@@ -136,18 +152,22 @@ def count_levels(level_ptr: Any, base: int, where: Any, bitmap: Any, running: An
     held = 0
     for level in range(level_ptr.size - 1):
         start, end = level_ptr[level] - base, level_ptr[level + 1] - base
-        for i in range(start, end):
+        if start >= last:
+            break
+        for i in range(max(start, first), min(end, last)):
             p = where[i, 1]
             word = p >> 6
             d[i] = held - (running[word] + bits_below(bitmap[word], p))
         for i in range(start, end):
             p = where[i, 0]
             bitmap[p >> 6] |= np.uint64(1) << np.uint64(p & 63)
+        if level + 2 < level_ptr.size and level_ptr[level + 2] - base <= first:  # nobody of the next level asks
+            continue
         held = 0
         for word in range(bitmap.size):
             running[word] = held
             held += popcount(bitmap[word])
-        for i in range(start, end):
+        for i in range(max(start, first), min(end, last)):
             p = where[i, 2]
             word = p >> 6
             c[i] = p - (running[word] + bits_below(bitmap[word], p))
@@ -155,28 +175,20 @@ def count_levels(level_ptr: Any, base: int, where: Any, bitmap: Any, running: An
 
 @kernel
 def count_tree(
-    level_ptr: Any,
-    base: int,
-    where: Any,
-    bitmap: Any,
-    count1: Any,
-    count2: Any,
-    count3: Any,
-    top: Any,
-    c: Any,
-    d: Any,
+    level_ptr: Any, base: int, where: Any, level: int, last_level: int, bitmap: Any, counts: Any, c: Any, d: Any
 ) -> None:
-    """Count c and d of one sorted ranking with any number of levels.
+    """Count c and d of levels level ... last_level - 1 of one sorted ranking with any number of levels.
 
     The sweep of `count_levels`, with counts that follow each insertion. The bitmap is topped by the number held
     before each word among 32 words (count1, uint16), before each of 32 of those (count2, uint16), of those
     (count3, int32), and in all before (top, int64): an insertion is a few vector additions, a query five loads.
-    O(n), but for n / 2^21 additions an insertion in the last.
+    O(n), but for n / 2^21 additions an insertion in the last. At the start they hold the levels before (`fill_counts`).
 
     The query stands here twice because a helper that takes arrays costs more than the query itself.
     """
-    level, lower, end = 0, 0, level_ptr[1] - base  # `lower` members are at lower levels, this level ends before `end`
-    for i in range(where.shape[0]):
+    count1, count2, count3, top = counts
+    lower, end = level_ptr[level] - base, level_ptr[level + 1] - base  # of members at lower levels; where this one ends
+    for i in range(lower, level_ptr[last_level] - base):
         if i == end:
             level, lower, end = level + 1, i, level_ptr[level + 2] - base
         p = where[i, 1]
@@ -202,78 +214,23 @@ def count_tree(
 
 
 @kernel
-def running_sums(values: Any, where: Any, out: Any) -> None:
-    """out[p] = sum of the values of the first p members by their position where[i, 0], p = 0 ... n. O(n)."""
-    out[0] = 0.0
-    for i in range(values.size):
-        out[where[i, 0] + 1] = values[i]
-    total = 0.0
-    for p in range(1, out.size):
-        total += out[p]
-        out[p] = total
-
-
-@kernel
-def sum_levels(
-    level_ptr: Any, base: int, values: Any, where: Any, everything: Any, held: Any, running: Any, c: Any, d: Any
-) -> None:
-    """Sums c and d of values over the active partners in one sorted ranking of few levels k, in O(n k).
-
-    As `count_levels`: held[p] is the value at position p once its level has entered (zeros at the start), running[p]
-    (n + 1) the sum held before position p, everything[p] the sum of all values before position p.
-    """
-    n = values.size
-    running[:] = 0.0
-    for level in range(level_ptr.size - 1):
-        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
-        for i in range(start, end):
-            d[i] = running[n] - running[where[i, 1]]
-        for i in range(start, end):
-            held[where[i, 0]] = values[i]
-        total = 0.0
-        for p in range(n):
-            running[p] = total
-            total += held[p]
-        running[n] = total
-        for i in range(start, end):
-            c[i] = everything[where[i, 2]] - running[where[i, 2]]
-
-
-@kernel
-def sum_tree(
-    level_ptr: Any, base: int, values: Any, where: Any, everything: Any, offsets: Any, tree: Any, c: Any, d: Any
-) -> None:
-    """Sums c and d of values over the active partners in one sorted ranking: the sweep of `count_tree`, with floats.
-
-    The tree has 16 children a node. At height h, tree[offsets[h] + (p >> 4 h)] is the sum held before that cell within
-    its node, so an insertion is one vector addition a height and a query one load a height. O(n log n) with logarithms
-    to base 16. `tree` holds zeros at the start; `offsets` is a tuple, so that its loops are unrolled. c and d are
-    differences of sums: exact to rounding of the largest sum. Places are known in advance, so their leaves are asked
-    for some members ahead: waiting for them would take most of the time.
-    """
-    held = 0.0
-    for level in range(level_ptr.size - 1):
-        start, end = level_ptr[level] - base, level_ptr[level + 1] - base
-        for i in range(start, end):
-            later = min(i + AHEAD, values.size - 1)
-            leaf = np.int64(where[later, 0]) & ~15  # 16 cells, two lines
-            prefetch(tree, leaf)
-            prefetch(tree, leaf + 8)
-            prefetch(tree, where[later, 1])
-            prefetch(tree, where[later, 2])
-            prefetch(everything, where[later, 2])
-            before, p = 0.0, np.uint64(where[i, 1])
-            for h in range(len(offsets)):
-                before += tree[np.uint64(offsets[h]) + (p >> np.uint64(4 * h))]
-            d[i] = held - before
-        for i in range(start, end):
-            position = where[i, 0]
-            for h in range(len(offsets)):
-                cell = position >> (4 * h)
-                add_value_after(tree, (offsets[h] >> 4) + (cell >> 4), cell & 15, values[i])
-            held += values[i]
-        for i in range(start, end):
-            before, p = 0.0, np.uint64(where[i, 2])
-            for h in range(len(offsets)):
-                before += tree[np.uint64(offsets[h]) + (p >> np.uint64(4 * h))]
-            c[i] = everything[p] - before
+def fill_counts(where: Any, last: int, bitmap: Any, counts: Any) -> None:
+    """Have the first members, before `last`, enter the bitmap of `count_tree` and its counts, zeros at first. O(n)."""
+    count1, count2, count3, top = counts
+    for i in range(last):
+        p = where[i, 0]
+        bitmap[p >> 6] |= np.uint64(1) << np.uint64(p & 63)
+    in1, in2, in3, held = 0, 0, 0, 0  # held before this word in its node of each height, and in all
+    for word in range(bitmap.size):
+        in1 = 0 if word % 32 == 0 else in1
+        in2 = 0 if word % 1024 == 0 else in2
+        in3 = 0 if word % 32768 == 0 else in3
+        count1[word] = in1
+        if word % 32 == 0:
+            count2[word >> 5] = in2
+        if word % 1024 == 0:
+            count3[word >> 10] = in3
+        if word % 32768 == 0:
+            top[word >> 15] = held
+        here = popcount(bitmap[word])
+        in1, in2, in3, held = in1 + here, in2 + here, in3 + here, held + here

@@ -90,66 +90,91 @@ def laplacian_direct(
 
 
 @kernel
-def squared_sums(s: Any, v: Any, u: float, a: float, m: float, c: Any, d: Any, S: Any, g: Any) -> tuple[float, float]:
+def squared_sums(
+    s: Any, centre: float, v: Any, u: float, a: float, m: float, first: int, last: int, c: Any, d: Any, n: Any, g: Any
+) -> tuple[float, float]:
     """Gradient g of one sorted ranking; the sums of a h^2 and of h = max(0, m - z), by the formulas above. O(n).
 
-    s are differences to the ranking's median; c, d and S hold the sums over active partners. v is None for unit
-    weights; S may be g itself.
+    Members first ... last - 1; s are taken as differences to the ranking's median, `centre`. c and d hold the weights
+    of active partners, n becomes their sum; g holds S, and becomes the gradient. v is None for unit weights.
     """
     value, hinge = 0.0, 0.0
-    for i in range(s.size):
-        weight = 1.0 if v is None else v[i]
-        e, n = c[i] - d[i], c[i] + d[i]
-        G = m * e + n * s[i] - S[i]
-        h = weight * (m * c[i] + s[i] * e)
+    for i in range(first, last):
+        s_i, weight = s[i] - centre, 1.0 if v is None else v[i]
+        e = c[i] - d[i]
+        n[i] = c[i] + d[i]
+        G = m * e + n[i] * s_i - g[i]
+        h = weight * (m * c[i] + s_i * e)
         hinge += h
-        value += m * h + weight * s[i] * G
+        value += m * h + weight * s_i * G
         g[i] = 2.0 * u * a * weight * G
     return u * a * value, u * hinge
 
 
 @kernel
-def split(x: Any, unit: float, high: Any, low: Any) -> None:
-    """High = x in whole multiples of 1 / unit, low the rest, exactly. O(n)."""
-    for i in range(x.size):
-        high[i] = np.rint(x[i] * unit) / unit
-        low[i] = x[i] - high[i]
+def largest_moment(s: Any, centre: float, v: Any, first: int, last: int) -> float:
+    """The largest v |s - centre| of members first ... last - 1; v is None for unit weights, s for v alone. O(n)."""
+    largest = 0.0
+    for i in range(first, last):
+        x = 1.0 if v is None else v[i]
+        if s is not None:
+            x *= s[i] - centre
+        largest = max(largest, abs(x))
+    return largest
+
+
+@kernel
+def leading_bits(s: Any, centre: float, v: Any, unit: float, rest: bool, first: int, last: int, out: Any) -> None:
+    """Out = v (s - centre) in whole multiples of 1 / unit, or exactly the rest of it. O(n).
+
+    v is None for unit weights; of the weights themselves, s is None.
+    """
+    for i in range(first, last):
+        x = 1.0 if v is None else v[i]
+        if s is not None:
+            x *= s[i] - centre
+        high = np.rint(x * unit) / unit
+        out[i] = x - high if rest else high
 
 
 @kernel
 def band_sums(
-    s: Any, v: Any, u: float, a: float, m: float, width: float, outer: Any, inner: Any, g: Any
+    s: Any, centre: float, v: Any, u: float, steps: Any, first: int, last: int, band: Any, inner: Any, g: Any
 ) -> tuple[float, float, float]:  # fmt: skip
     """Sums of c phi, of c (-phi') and of c h of the Huberised hinge in one sorted ranking; g becomes the gradient.
 
-    With h = m - z, phi is a h^2 in the band m - width <= z < m, and h - width/2 inside of it: as the difference of two
-    squared hinges it would lose as many digits as a has. `outer` and `inner` hold c, d and S at both margins, and what
-    is to be added to them; the first parts of c, d and S are exact, so their differences over the band are. O(n).
+    Members first ... last - 1; steps are (a, m, width). With h = m - z, phi is a h^2 in the band m - width <= z < m,
+    and h - width/2 inside of it: as the difference of two squared hinges it would lose as many digits as a has. `band`
+    holds c and d of the partners in the band, `inner` of those inside of it; g holds S of the band. s is taken as in
+    `squared_sums`. O(n).
     """
+    (a, m, width), (c1, d1), (c0, d0) = steps, band, inner
     square, hinge, linear, count = 0.0, 0.0, 0.0, 0.0
-    (c1, d1, S1, more_c1, more_d1, more_S1), (c0, d0, S0, more_c0, more_d0, more_S0) = outer, inner
-    for i in range(s.size):
-        c, d = c1[i] - c0[i] + (more_c1[i] - more_c0[i]), d1[i] - d0[i] + (more_d1[i] - more_d0[i])
+    for i in range(first, last):
+        s_i, c, d = s[i] - centre, c1[i], d1[i]
         e = c - d
-        G = m * e + (c + d) * s[i] - (S1[i] - S0[i] + (more_S1[i] - more_S0[i]))
+        G = m * e + (c + d) * s_i - g[i]
         weight = 1.0 if v is None else v[i]
-        h = weight * (m * c + s[i] * e)
+        h = weight * (m * c + s_i * e)
         hinge += h
-        square += m * h + weight * s[i] * G
-        c = c0[i] + more_c0[i]
-        e = c - (d0[i] + more_d0[i])
+        square += m * h + weight * s_i * G
+        c, e = c0[i], c0[i] - d0[i]
         count += weight * c
-        linear += weight * (m * c + s[i] * e)
+        linear += weight * (m * c + s_i * e)
         g[i] = u * weight * (e + 2.0 * a * G)
     return u * (a * square + linear - 0.5 * width * count), u * (count + 2.0 * a * hinge), u * (linear + hinge)
 
 
 @kernel
-def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any) -> None:
-    """Add one term of one sorted ranking to out: 2 u a v (n V - S), S the sum of v V over active partners. O(n)."""
-    for i in range(V.size):
+def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any, part: Any) -> None:
+    """Add one term of one sorted ranking to out: 2 u a v (n V - S), S the sum of v V over active partners. O(n).
+
+    Members part[0] ... part[1] - 1; S becomes zeros.
+    """
+    for i in range(part[0], part[1]):
         weight = 1.0 if v is None else v[i]
         out[i] += 2.0 * u * a * weight * (n[i] * V[i] - S[i])
+        S[i] = 0.0
 
 
 @kernel

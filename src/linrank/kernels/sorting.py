@@ -44,33 +44,47 @@ def scatter_digits(keys: Any, first_bit: int, place: Any, out: Any) -> None:
 
 
 @kernel
-def pack_scores(keys: Any) -> None:
-    """Turn the bits of floats into (float, place). O(n).
+def largest_size(keys: Any) -> int:
+    """The largest bits of |s| among the bits of floats s: they grow with it. O(n)."""
+    largest = np.uint64(0)
+    for i in range(keys.size):
+        largest = max(largest, keys[i] & ~SIGN)
+    return np.int64(largest)  # type: ignore[return-value]
+
+
+@kernel
+def pack_scores(keys: Any, largest: Any, first: int) -> None:
+    """Turn the bits of floats into (float, place), the places from `first` on. O(n).
 
     Of the exponents, only the 32 largest that occur are told apart: that leaves 27 bits for the digits of a number.
     """
-    largest = np.uint64(0)
-    for i in range(keys.size):
-        size = keys[i] & ~SIGN  # bits of |s|: they grow with it
-        largest = max(largest, size)
     smallest = largest - HALF + ONE if largest >= HALF else np.uint64(0)
     for i in range(keys.size):
         size = keys[i] & ~SIGN
         size = size - smallest if size > smallest else np.uint64(0)
         rising = HALF - size if keys[i] >= SIGN else HALF + size
-        keys[i] = ((rising >> LOST) << np.uint64(PLACE_BITS)) | np.uint64(i)
+        keys[i] = ((rising >> LOST) << np.uint64(PLACE_BITS)) | np.uint64(first + i)
+
+
+@kernel
+def next_cut(keys: Any, p: int) -> int:
+    """The first position from p on whose sorted key differs from the one before in more than its place."""
+    while 0 < p < keys.size and keys[p] >> np.uint64(PLACE_BITS) == keys[p - 1] >> np.uint64(PLACE_BITS):
+        p += 1
+    return p
 
 
 @kernel
 def unpack_scores(keys: Any, s: Any, order: Any, sorted_s: Any) -> bool:
     """Read order and sorted scores off the sorted keys, and mend what the lost bits left out of order. O(n).
 
+    Of all positions, or of those between two cuts (`next_cut`): what is out of order lies between the same ones.
     Returns False where mending costs more than a few moves a score: scores crowd together, sort them anew.
     """
     places = (ONE << np.uint64(PLACE_BITS)) - ONE
-    budget = 4 * s.size + 64
-    for p in range(s.size):
-        prefetch(s, np.int64(keys[min(p + AHEAD, s.size - 1)] & places))
+    budget = 4 * keys.size + 64
+    for p in range(keys.size):
+        prefetch(s, np.int64(keys[min(p + AHEAD, keys.size - 1)] & places))
         i = np.int64(keys[p] & places)
         score = s[i]
         q = p

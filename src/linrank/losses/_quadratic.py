@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..data import active
-from ..data.ordering import sort_scores
+from ..data.ordering import sort_padded, work_parts
 from ..data.rankings import Rankings
 from ..kernels import smooth
 from ._base import HingeSums, Loss, LossPoint, Steps, Sums
@@ -19,6 +22,9 @@ from ._curvature import LongRanking, PairCurvature
 
 #: About how far rounding moves sums over pairs of long rankings, relative to the size of their terms.
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+
+_View = active.SortedRanking | active.FewLevels
+_Pair = tuple[NDArray[Any], NDArray[Any]]
 
 
 class PiecewiseQuadratic(Loss):
@@ -73,68 +79,139 @@ class PiecewiseQuadratic(Loss):
         self, scores: FloatArray, p: Rankings, ranking: int, g: FloatArray, work: Work
     ) -> tuple[FloatArray, _Long]:
         """Sums of c phi, of c (-phi') and of the first term's hinges of one ranking; its gradient goes to g."""
-        here, u = p.members(ranking), p.u[ranking]
-        s, v, levels = scores[here], None if p.v is None else p.v[here], p.levels(ranking)
-        order, sorted_s = sort_scores(s, work)
+        here, levels = p.members(ranking), p.levels(ranking)
+        found = sort_padded(scores[here], work)
         # The median: one score far out would move a mean, and with it the digits of all the others.
-        centred = s - sorted_s[s.size // 2]
-        (a, *_), (m, *_) = self.steps
-        moments = centred if v is None else v * centred
-        terms: list[_Term] = []
-        if len(self.steps[0]) == 1:
-            view = active.SortedRanking(order, sorted_s, levels, here.start, m, work, self.tuning)
-            c, d = view.sums(v, work)
-            S = view.sum_of_both(moments, work, g[here])
-            value, hinge = smooth.squared_sums(centred, v, u, a, m, c, d, S, g[here])
-            sums = np.array([value, 2.0 * a * hinge, hinge])
-            c += d
-            terms.append(_Term(float(a), float(m), view.kept(work), c))
-        else:  # 1 / (2 a) is the width
-            found = []
-            for height, margin in zip(*self.steps, strict=True):
-                view = active.SortedRanking(order, sorted_s, levels, here.start, margin, work, self.tuning, last=False)
-                found.append(_exact_sums(view, v, moments, work))
-                terms.append(_Term(float(height), float(margin), view.kept(work), found[-1].n))
-            outer, inner = ((*one[:3], *(one.rest or ())) for one in found)
-            band: tuple[float, ...] = smooth.band_sums(centred, v, u, a, m, 0.5 / a, outer, inner, g[here])
-            sums = np.array(band)
-        for _ in range(2):  # to 0: what rounding left of their sum would be multiplied by an offset of the features
-            mean = g[here].sum() / (s.size if v is None else v.sum())
-            g[here] -= mean if v is None else v * mean
-        return sums, _Long(ranking, v, terms)
+        one = _One(scores[here], None if p.v is None else p.v[here], float(found.s[found.s.size // 2]), g[here], work)
+        views = [
+            active.sorted_ranking(found, levels, here.start, margin, work, self.tuning).kept(work)
+            for margin in self.steps[1]
+        ]
+        u, (a, *_), (m, *_) = float(p.u[ranking]), *self.steps
+        sums, weights = one.squares(views[0], u, a, m) if len(views) == 1 else one.band(views, u, a, m)
+        one.balance()
+        terms = [_Term(*term) for term in zip(*self.steps, views, weights, strict=True)]
+        return sums, _Long(ranking, one.v, terms)
 
 
-class _Sums(NamedTuple):
-    """Sums over active partners: weights of winners and of losers, and scores of both; each with what rounding left."""
+@dataclass(frozen=True)
+class _One:
+    """One long ranking at its scores: sums over pairs, with the gradient in g."""
 
-    c: FloatArray
-    d: FloatArray
-    S: FloatArray
-    rest: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    s: FloatArray
+    v: FloatArray | None
+    centre: float
+    g: FloatArray
+    work: Work
 
     @property
-    def n(self) -> FloatArray:
-        """Weight of all active partners."""
-        n: FloatArray = self.c + self.d
-        return n if self.rest is None else n + (self.rest[0] + self.rest[1])
+    def parts(self) -> list[tuple[int, int]]:
+        """Members that threads may share."""
+        return work_parts(self.s.size)
 
+    def squares(self, view: _View, u: float, a: float, m: float) -> tuple[FloatArray, list[NDArray[Any]]]:
+        """The sums of one squared hinge, and the weight of each member's active partners."""
+        moments = self.work.take("spare keys", self.s.size, np.float64)
+        np.subtract(self.s, self.centre, out=moments)
+        if self.v is not None:
+            moments *= self.v
+        self.g.fill(0.0)
+        view.add(moments, 1.0, self.g, self.work)
+        c, d = self._weights(view, "spare keys")
+        n, given = np.empty(c.size, c.dtype), (self.s, self.centre, self.v, u, a, m)
+        value, hinge = self._in_parts(lambda part: smooth.squared_sums(*given, *part, c, d, n, self.g), 2)
+        return np.array([value, 2.0 * a * hinge, hinge]), [n]
 
-def _exact_sums(view: active.SortedRanking, weights: FloatArray | None, moments: FloatArray, work: Work) -> _Sums:
-    """Sums of which differences keep all digits: those of leading bits are exact, those of the others small."""
-    S, rest_S = (np.add(*view.sums(part, work)) for part in _split(moments, work))
-    if weights is None:
-        none = work.zeros("no rest", moments.size, np.float64)
-        return _Sums(*view.sums(None, work), S, (none, none, rest_S))
-    (c, d), (rest_c, rest_d) = (view.sums(part, work) for part in _split(weights, work))
-    return _Sums(c, d, S, (rest_c, rest_d, rest_S))
+    def band(self, views: list[_View], u: float, a: float, m: float) -> tuple[FloatArray, list[NDArray[Any]]]:
+        """The same of the Huberised hinge, whose width is 1 / (2 a)."""
+        self._band_moments(views)
+        outer, inner, weights = self._band_counts(views) if self.v is None else self._band_weights(views, self.v)
+        given = self.s, self.centre, self.v, u, (a, m, 0.5 / a)
+        return self._in_parts(lambda part: smooth.band_sums(*given, *part, outer, inner, self.g), 3), weights
 
+    def balance(self) -> None:
+        """Have the gradient sum to 0: what rounding leaves of it would be multiplied by an offset of the features."""
+        for _ in range(2):
+            mean = float(self._in_parts(lambda part: self.g[slice(*part)].sum(), 1)[0])
+            mean /= self.s.size if self.v is None else float(self.v.sum())
 
-def _split(x: FloatArray, work: Work) -> tuple[FloatArray, FloatArray]:
-    """Leading bits of x, so few that any sum of them is exact in float64, and the rest."""
-    unit = 2.0 ** (51 - np.frexp(x.size * max(float(x.max()), -float(x.min()), 1e-280))[1])
-    high, low = (work.take(name, x.size, np.float64) for name in ("leading bits", "other bits"))
-    smooth.split(x, unit, high, low)
-    return high, low
+            def less(part: tuple[int, int], mean: float = mean) -> None:
+                here = self.g[slice(*part)]
+                here -= mean if self.v is None else self.v[slice(*part)] * mean
+
+            self.work.share(less, self.parts)
+
+    def _band_moments(self, views: list[_View]) -> None:
+        """Fill g with sums over the partners in the band; those of leading bits are exact, so differences are, too."""
+        sums = self.work.take(views[0].room, self.s.size, np.float64)
+        for rest, out in ((True, self.g), (False, sums)):
+            out.fill(0.0)
+            moments = self._bits(self.s, rest)
+            for view, factor in zip(views, (1.0, -1.0), strict=True):
+                view.add(moments, factor, out, self.work)
+
+        def add(part: tuple[int, int]) -> None:
+            here = self.g[slice(*part)]
+            here += sums[slice(*part)]
+
+        self.work.share(add, self.parts)
+
+    def _band_counts(self, views: list[_View]) -> tuple[_Pair, _Pair, list[NDArray[Any]]]:
+        """Numbers of winners and losers in the band, of those inside, and of partners up to either margin."""
+        outer, inner = (self._weights(*one) for one in zip(views, (views[0].room, "spare keys"), strict=True))
+        weights = [np.add(*outer), np.add(*inner)]
+        for one, less in zip(outer, inner, strict=True):
+            one -= less
+        return outer, inner, weights
+
+    def _band_weights(self, views: list[_View], v: FloatArray) -> tuple[_Pair, _Pair, list[NDArray[Any]]]:
+        """The same for weights: of leading bits exactly, and then what is left of them."""
+        bits, found = self._bits(None, rest=False), []
+        for view in views:
+            found.append((np.empty(v.size), np.empty(v.size)))
+            view.sums(bits, *found[-1], self.work)
+        weights, (outer, inner) = [np.add(*pair) for pair in found], found
+        for one, less in zip(outer, inner, strict=True):
+            one -= less
+        bits, rest = self._bits(None, rest=True), (np.empty(v.size), np.empty(v.size))
+        for view, n, is_outer in zip(views, weights, (True, False), strict=True):
+            view.sums(bits, *rest, self.work)
+            n += np.add(*rest)
+            for more, one, less in zip(rest, outer, inner, strict=True):
+                one += more if is_outer else -more
+                less += 0.0 if is_outer else more
+        return outer, inner, weights
+
+    def _weights(self, view: _View, room: str) -> _Pair:
+        """Weights of active winners and losers, in a room of the work; of unit weights, their numbers."""
+        kind = np.int32 if self.v is None else np.float64
+        c, d = self.work.take(room, 2 * self.s.size, kind).reshape(2, -1)
+        if self.v is None:
+            view.counts(c, d, self.work)
+        else:
+            view.sums(self.v, c, d, self.work)
+        return c, d
+
+    def _bits(self, s: FloatArray | None, rest: bool) -> FloatArray:
+        """Leading bits of v (s - centre), or of v, so few that any sum of them is exact in float64; or the rest."""
+        given, out = (s, self.centre, self.v), self.work.take("spare keys", self.s.size, np.float64)
+        largest = self._in_parts(lambda part: smooth.largest_moment(*given, *part), 1, max)[0]
+        unit = 2.0 ** (51 - np.frexp(self.s.size * max(float(largest), 1e-280))[1])
+        self.work.share(lambda part: smooth.leading_bits(*given, unit, rest, *part, out), self.parts)
+        return out
+
+    def _in_parts(self, function: Callable[[tuple[int, int]], Any], size: int, add: Any = sum) -> FloatArray:
+        """The function's answers for each part, added up in their order."""
+        parts = self.parts
+        if len(parts) == 1:
+            return np.array(function(parts[0])).reshape(size)
+        answers = np.empty((len(parts), size))
+
+        def one(k: int) -> None:
+            answers[k] = function(parts[k])
+
+        self.work.share(one, range(len(parts)))
+        return np.array(add(answers))
 
 
 class _Term(NamedTuple):
@@ -142,8 +219,8 @@ class _Term(NamedTuple):
 
     a: float
     m: float
-    view: active.SortedRanking
-    n: FloatArray
+    view: _View
+    n: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -156,16 +233,23 @@ class _Long(LongRanking):
 
     def multiply(self, u: float, V: FloatArray, out: FloatArray, work: Work) -> None:
         """Laplacian times V, term by term."""
+        parts, S = work_parts(V.size), work.zeros(self.terms[0].view.room, V.size, np.float64)
+        given = V
+        if self.v is not None:
+            given = work.take("spare keys", V.size, np.float64)
+            np.multiply(self.v, V, out=given)
         out[:] = 0.0
         for a, _, view, n in self.terms:
-            S = view.sum_of_both(V if self.v is None else self.v * V, work)
-            smooth.laplacian_sums(self.v, u, a, n, V, S, out)
+            view.add(given, 1.0, S, work)
+            work.share(partial(smooth.laplacian_sums, self.v, u, a, n, V, S, out), parts)
 
     def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
         """2 a u v times the sum of v_j V_j h over active winners less that over active losers, h = m - z."""
         out[:] = 0.0
         centred, q = s - s.mean(), V if self.v is None else self.v * V
+        c, d, cs, ds = np.empty((4, V.size))
         for a, m, view, _ in self.terms:
-            (c, d), (cs, ds) = (view.sums(values, work) for values in (q, q * centred))
+            view.sums(q, c, d, work)
+            view.sums(q * centred, cs, ds, work)
             out += 2.0 * a * ((m + centred) * c - cs - (m - centred) * d - ds)
         out *= u if self.v is None else u * self.v

@@ -95,6 +95,19 @@ class NaiveLoss(NamedTuple):
     gradient: FloatArray
 
 
+def naive_partner_sums(
+    scores: FloatArray, level: FloatArray, values: FloatArray, margin: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Sums of values over each member's active winners, and over its active losers, in one ranking: pair by pair."""
+    over_winners, over_losers = np.zeros(scores.size), np.zeros(scores.size)
+    for i in range(scores.size):
+        for j in range(scores.size):
+            if level[i] > level[j] and scores[i] - scores[j] < margin:
+                over_winners[j] += values[i]
+                over_losers[i] += values[j]
+    return over_winners, over_losers
+
+
 def naive_hinge(scores: FloatArray, pairs: Pairs) -> NaiveLoss:
     """Mean hinge loss and its subgradient, pair by pair."""
     N = pairs.c.sum()
