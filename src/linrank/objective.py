@@ -78,11 +78,10 @@ class Objective:
         counted = np.count_nonzero(self.variances)
         return counted * float(self.variances.max() / self.variances.sum()) if counted else 0.0
 
-    @cached_property
+    @property
     def entries_a_row(self) -> float:
-        """Entries other than 0 of a row of X on average."""
-        columns = self.engine.columns()
-        return float(columns.nonzero.sum()) / columns.total
+        """Stored entries of a row of X on average."""
+        return self.engine.facts.entries / max(self.n_rows, 1)
 
     @cached_property
     def hessian_cost(self) -> float | None:

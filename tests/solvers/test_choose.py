@@ -61,6 +61,15 @@ def test_the_hinge_where_only_a_sample_has_a_hessian(monkeypatch):
     assert chosen(Hinge(), 6.1 * method.TUNING.pays, sampled=6.0) == Bundle(1e-2, 77)
 
 
+def test_newton_ends_what_the_bundle_method_cannot_on_sparse_data():
+    def few(rows):
+        return sp.csr_array(np.where(np.abs(rows) > 1.5, rows, 0.0))
+
+    expected = Relay(Bundle(1e-2, 77, max_cuts=TUNING.cuts), Newton(1e-2, 77))
+    assert chosen(Hinge(), None, X=few) == expected
+    assert chosen(Hinge(), None, X=sp.csr_array) == Bundle(1e-2, 77)  # all entries are stored
+
+
 def test_a_loss_that_cannot_be_smoothed():
     class Plain(Hinge):
         def smoothed(self, width):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linrank import RankingData
+from linrank import ParameterError, RankingData
 from linrank.engines import LocalEngine
 from linrank.losses import LOSSES, SquaredHinge
 from linrank.objective import Objective
@@ -75,3 +75,28 @@ def test_the_limit_of_iterations_is_that_of_both(objective):
     for n in (1, 3, 6):
         solution = relay(1e-9, n).minimise(objective)
         assert (solution.n_iter, solution.status) == (n, Status.MAX_ITER)
+
+
+@pytest.mark.parametrize("cuts", [2, 5])
+def test_newton_ends_what_the_bundle_method_gave_up(objective, cuts):
+    hinge = Objective(objective.engine, LOSSES["hinge"], objective.penalty)
+    best, told = Bundle(tol=1e-7).minimise(hinge), []
+    both = Relay(Bundle(1e-4, max_cuts=cuts), Newton(1e-4))
+    solution = both.minimise(hinge, callback=told.append)
+    assert solution.status is Status.CONVERGED
+    assert isinstance(solution.state, WarmStart)
+    assert best.value - best.gap <= solution.value <= best.value + solution.gap
+    assert all(np.diff([entry.gap for entry in told]) <= 0)
+    other = Objective(hinge.engine, hinge.loss, Ridge(5e-4))
+    assert isinstance(both.minimise(other, solution).state, WarmStart)  # a path goes on with it
+
+
+def test_the_bundle_method_alone_is_stalled_where_it_gives_up(objective):
+    solution = Bundle(1e-8, max_cuts=3).minimise(objective)
+    assert (solution.status, solution.n_iter) == (Status.STALLED, 3)
+    best = Newton(1e-8).minimise(objective)
+    assert solution.value - best.value <= solution.gap
+    with pytest.raises(ParameterError, match="max_cuts=1 must be at least 2"):
+        Bundle(max_cuts=1)
+    early = Relay(Bundle(0.5, max_cuts=3), Newton(0.5)).minimise(objective)
+    assert isinstance(early.state, Planes)  # it had converged before

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._typing import FloatArray
 from ..data.ranking_data import RankingData
@@ -75,12 +76,14 @@ class Facts:
     queries_without_pairs: int
     pairs: int  # with c_ij > 0; N, the sum of c_ij, comes with each evaluation
     row_weights: RowWeights
+    entries: int  # of X that are stored: all of a dense one
 
     @staticmethod
     def of(data: RankingData) -> Facts:
         """The facts of a data set."""
-        without, pairs = data.n_queries_without_pairs, data.preferences.n_pairs
-        return Facts(data.n_rows, data.n_features, data.n_queries, without, pairs, RowWeights.of(data))
+        without, pairs, X = data.n_queries_without_pairs, data.preferences.n_pairs, data.X
+        entries = int(X.nnz) if sp.issparse(X) else data.n_rows * data.n_features
+        return Facts(data.n_rows, data.n_features, data.n_queries, without, pairs, RowWeights.of(data), entries)
 
     def joined(self, other: Facts) -> Facts:
         """Those of both; no query is in two parts."""
@@ -91,6 +94,7 @@ class Facts:
             self.queries_without_pairs + other.queries_without_pairs,
             self.pairs + other.pairs,
             self.row_weights.joined(other.row_weights),
+            self.entries + other.entries,
         )
 
 

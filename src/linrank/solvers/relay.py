@@ -1,4 +1,4 @@
-"""Two methods in turn: Newton's, and where it gives up, the bundle method from there."""
+"""Two methods in turn: where the first gives up, the second goes on from there."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from .newton.method import Iterate, WarmStart
 
 @dataclass(frozen=True)
 class Relay:
-    """The first method until it is stuck, then the second; a start from what the second left begins with it."""
+    """Newton's method and the bundle method, or the other way round: the first until it is stuck, then the second.
 
-    first: Newton
-    second: Bundle
+    A start from what either left goes on with it.
+    """
+
+    first: Newton | Bundle
+    second: Newton | Bundle
 
     stall = Bundle.stall
 
@@ -37,23 +40,23 @@ class Relay:
 
     def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Iterate | Cuts:
         """As the method that an earlier solution is from, or as the first."""
-        second = isinstance(start, Solution) and isinstance(start.state, Planes)
-        return self.second.begin(objective, start) if second else self.first.begin(objective, start)
+        left = start.state if isinstance(start, Solution) else None
+        kind = {Planes: Bundle, WarmStart: Newton}.get(type(left))
+        return (self.second if kind is type(self.second) else self.first).begin(objective, start)
 
     def step(self, state: Iterate | Cuts) -> Iterate | Cuts:
         """A step of the method whose state it is; where the first is stuck, the second takes over its best point."""
-        if isinstance(state, Cuts):
-            return self.second.step(state)
-        found = self.first.step(state)
-        if not found.stuck or self.ends(found) is not None:
+        method = self._method(state)
+        found: Iterate | Cuts = method.step(state)  # type: ignore[arg-type]
+        if method is self.second or not found.stuck or self.ends(found) is not None:
             return found
         best = found.best
-        taken = self.second.begin(found.point.objective, best.w)
+        taken = self.second.begin(found.goal.objective, best.w)
         return replace(taken, best=taken.best.joined(Bounds(best.w, best.value, best.lower, best.rounding, best.floor)))
 
     def ends(self, state: Iterate | Cuts) -> Status | None:
         """By the gap."""
-        return state.goal.ends(state.best, state.point)
+        return self._method(state).ends(state)  # type: ignore[arg-type]
 
     def result(self, state: Iterate | Cuts) -> Certificate:
         """The best point."""
@@ -61,4 +64,8 @@ class Relay:
 
     def left(self, state: Iterate | Cuts) -> WarmStart | Planes:
         """What its method leaves."""
-        return self.second.left(state) if isinstance(state, Cuts) else self.first.left(state)
+        return self._method(state).left(state)  # type: ignore[arg-type]
+
+    def _method(self, state: Iterate | Cuts) -> Newton | Bundle:
+        """The method whose state it is."""
+        return self.first if isinstance(state, Cuts) == isinstance(self.first, Bundle) else self.second

@@ -39,6 +39,7 @@ class Cuts(State):
     lower: float  # the greatest minimum of a model so far
     t: float  # where the last line search ended that led to a better point
     goal: Goal
+    n: int = 0  # iterations so far
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,15 @@ class Bundle:
         False: Algorithm 1 of the paper as it stands, which forgets no plane before there are `max_planes`.
     max_planes : int
         Planes kept at most, each a d-vector: beyond that they are merged into one that keeps the bound.
+    max_cuts : int or None
+        Give up, as stalled, after so many iterations: another method may do better.
     """
 
     tol: float = 1e-3
     max_iter: int = 1000
     line_search: bool = True
     max_planes: int = 500
+    max_cuts: int | None = None
 
     stall = 10
 
@@ -68,6 +72,8 @@ class Bundle:
         check_limits(self.tol, self.max_iter)
         if self.max_planes < 3:
             raise ParameterError(f"max_planes={self.max_planes!r} must be at least 3.")
+        if self.max_cuts is not None and self.max_cuts < 2:
+            raise ParameterError(f"max_cuts={self.max_cuts!r} must be at least 2, or None.")
 
     def minimise(
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
@@ -100,7 +106,7 @@ class Bundle:
     def _cut(self, state: Cuts, best: Point, cut: Point, t: float) -> Cuts:
         """The model with the plane at `cut`, its minimum, and what that certifies of the best point."""
         objective, model, minimum = best.objective, state.model.touching(cut), state.minimum
-        stuck = model is None
+        stuck = model is None or state.n + 1 == self.max_cuts
         if model is None:
             model = state.model
         else:
@@ -109,7 +115,7 @@ class Bundle:
         rounding = best.rounding + model.error.at_minimiser(objective)
         certificate = state.best.joined(Bounds(best.w, best.value, max(lower, 0.0) - rounding, rounding))
         gained = minimum.value > state.lower or best is not state.point
-        return Cuts(certificate, gained, stuck, best, model, minimum, lower, t, state.goal)
+        return Cuts(certificate, gained, stuck, best, model, minimum, lower, t, state.goal, state.n + 1)
 
     def ends(self, state: Cuts) -> Status | None:
         """By the gap; where the errors of an approximate loss are most of what is wanted, few steps would mend that."""
