@@ -1,6 +1,7 @@
 """Progress: what a bar says, and what a terminal and a pipe show of it."""
 
 import io
+import re
 import sys
 import time
 
@@ -37,8 +38,9 @@ def test_a_bar_tells_share_amount_rate_and_time_left():
     bar.done = 1e9
     text = bar.text(120)
     assert text.count("#") == 8
-    for words in (" 33 %", "1.0 GB of 3.0 GB", "100.0 MB/s", "about 20 s left"):
+    for words in (" 33 %", "1.0 GB of 3.0 GB", "about 20 s left"):
         assert words in text
+    assert re.search(r" (100\.0|99\.\d) MB/s ", text)  # a moment has passed meanwhile
     fits = aged(Bar("5 folds x 20 alphas", 100, "fits"), 50)
     fits.done = 25
     assert "25 of 100 fits  0.5 fits/s  about 3 min left" in fits.text(120)

@@ -165,8 +165,8 @@ def test_an_interrupt_while_parts_work_at_once(n_jobs, monkeypatch):
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt), SumEngine(parts, at_once=True) as engine:
         engine.evaluate(Slow(), engine.scores(np.ones(3)))
-    assert time.perf_counter() - begin < 1.0  # all of it would take five seconds
-    deadline = time.perf_counter() + 1.5
+    assert time.perf_counter() - begin < 3.0  # all of it would take five seconds
+    deadline = time.perf_counter() + 5.0
     while threading.active_count() >= before and time.perf_counter() < deadline:
         time.sleep(0.02)
     assert threading.active_count() < before

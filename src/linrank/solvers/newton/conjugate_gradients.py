@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import FloatArray
-from ...kernels.vectors import advance, turn
+from ._vectors import add
 
 
 class Solved(NamedTuple):
@@ -39,17 +39,29 @@ def conjugate_gradients(
     x, r = np.zeros_like(b), b.copy()
     best, least = x.copy(), b.copy()  # the smoothed iterate, and its residual
     p = b.copy() if diagonal is None else b / diagonal
-    rz = float(r @ p)
+    z, rz = np.empty_like(b), float(r @ p)
     for n in range(1, limit + 1):
         Hp = product(p)
         curvature = float(p @ Hp)
         if not curvature > 0:
             return Solved(best, n, False)
-        before = rz
-        rz, square, along = advance(x, r, p, Hp, rz / curvature, diagonal, least)
-        # Between the best iterate and this one, the residual is least at t.
-        t = min(max(-along / square, 0.0), 1.0) if square > 0 else 0.0
-        turn(best, x, least, r, t, p, diagonal, rz / before)
+        add(rz / curvature, p, x)
+        add(-rz / curvature, Hp, r)
+        _smooth(best, least, x, r, z)
         if enough(least):
             return Solved(best, n, True)
+        z = r.copy() if diagonal is None else np.divide(r, diagonal, out=z)
+        rz, before = float(r @ z), rz
+        p *= rz / before
+        p += z
     return Solved(best, limit, False)
+
+
+def _smooth(best: FloatArray, least: FloatArray, x: FloatArray, r: FloatArray, change: FloatArray) -> None:
+    """Move the best iterate towards another one as far as its residual falls; `change` is room for a vector."""
+    np.subtract(r, least, out=change)
+    size = float(change @ change)
+    t = min(max(-float(least @ change) / size, 0.0), 1.0) if size > 0 else 0.0
+    best *= 1.0 - t
+    add(t, x, best)
+    add(t, change, least)

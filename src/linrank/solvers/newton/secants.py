@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..._once import cached_property
 from ..._typing import FloatArray
-from ...kernels.vectors import add_step, divide, take_change
+from ._vectors import add
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +18,7 @@ class Secant:
 
     s: FloatArray
     y: FloatArray
+    _changes: dict[float, FloatArray] = field(default_factory=dict, repr=False)
 
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.s, self.y))
@@ -32,17 +33,25 @@ class Secant:
         """|s|^2."""
         return float(self.s @ self.s)
 
+    def change(self, c: float) -> FloatArray:
+        """What it did to the gradient of f, y + c s; kept, as a fit has one c."""
+        if c not in self._changes:
+            self._changes.clear()
+            self._changes[c] = self.y + c * self.s
+        return self._changes[c]
 
-#: From r and the last step: P r, P the preconditioner, and (y + c s).P (y + c s), which tells how large P is.
-Precondition = Callable[[FloatArray, Secant, float], tuple[FloatArray, float]]
+
+#: From r and a change y: P r, P the preconditioner, and y.P y, which tells how large P is.
+Precondition = Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]
 
 
 def by_diagonal(diagonal: FloatArray) -> Precondition:
     """A diagonal that stands for the Hessian."""
 
-    def precondition(r: FloatArray, last: Secant, c: float) -> tuple[FloatArray, float]:
-        z = np.empty_like(r)
-        return z, divide(r, diagonal, last.y, c, last.s, z)
+    def precondition(r: FloatArray, change: FloatArray) -> tuple[FloatArray, float]:
+        z = change / diagonal
+        size = float(change @ z)
+        return np.divide(r, diagonal, out=z), size
 
     return precondition
 
@@ -50,8 +59,7 @@ def by_diagonal(diagonal: FloatArray) -> Precondition:
 def by_solving(solve: Callable[[FloatArray], FloatArray]) -> Precondition:
     """A matrix by which `solve` divides vectors, given as columns."""
 
-    def precondition(r: FloatArray, last: Secant, c: float) -> tuple[FloatArray, float]:
-        change = last.y + c * last.s
+    def precondition(r: FloatArray, change: FloatArray) -> tuple[FloatArray, float]:
         z, Pc = solve(np.array([r, change]).T).T
         return np.ascontiguousarray(z), float(change @ Pc)
 
@@ -61,20 +69,18 @@ def by_solving(solve: Callable[[FloatArray], FloatArray]) -> Precondition:
 def corrected(precondition: Precondition, secants: tuple[Secant, ...], c: float, r: FloatArray) -> FloatArray:
     """The preconditioner times r, corrected so that each y + c s is taken to s, the last ones exactly.
 
-    The two loops of limited-memory BFGS, a sweep over r for each step.
+    The two loops of limited-memory BFGS.
     """
-    sizes, parts = [one.curvature + c * one.square for one in secants], [0.0] * len(secants)
-    r, along = r.copy(), float(secants[-1].s @ r)
-    for i in range(len(secants) - 1, -1, -1):
-        (s, y), parts[i] = secants[i], along / sizes[i]
-        along = take_change(r, parts[i], y, c, s, secants[max(i - 1, 0)].s)
-    z, size = precondition(r, secants[-1], c)
-    z *= sizes[-1] / size  # the preconditioner may be too large or too small as a whole
-    s, y = secants[0]
-    along = float(y @ z) + c * float(s @ z)
-    for i, one in enumerate(secants):
-        following = secants[min(i + 1, len(secants) - 1)]
-        along = add_step(z, parts[i] - along / sizes[i], one.s, following.y, c, following.s)
+    pairs = [(one.s, one.change(c), one.curvature + c * one.square) for one in secants]
+    parts, r = [], r.copy()
+    for s, y, sy in reversed(pairs):
+        parts.append(float(s @ r) / sy)
+        add(-parts[-1], y, r)
+    _, y, sy = pairs[-1]
+    z, size = precondition(r, y)
+    z *= sy / size  # the preconditioner may be too large or too small as a whole
+    for (s, y, sy), part in zip(pairs, reversed(parts), strict=True):
+        add(part - float(y @ z) / sy, s, z)
     return z
 
 
