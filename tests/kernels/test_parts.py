@@ -103,6 +103,8 @@ def test_sums_in_parts_are_those_over_all_pairs(crew, n_levels, kind, n, margin,
                 np.testing.assert_array_equal((c, d), exact)
                 view.add(values, -2.0, both, work)
                 np.testing.assert_array_equal(both, 1.0 - 2.0 * (exact[0] + exact[1]))
+                view.fill(values, both, work)
+                np.testing.assert_array_equal(both, exact[0] + exact[1])
                 c, d = np.empty(n, np.int32), np.empty(n, np.int32)
                 view.counts(c, d, work)
                 np.testing.assert_array_equal((c, d), numbers)

@@ -22,7 +22,7 @@ from ..kernels import tables
 from ..kernels._vector import FLOAT_LANES, LANES
 from ..kernels.tables import MOST_LEVELS
 from .checks import check_choice
-from .ordering import Sorted, sort_padded, work_parts
+from .ordering import Parts, Sorted, sort_padded, work_parts
 from .rankings import Rankings
 
 
@@ -112,23 +112,31 @@ class SortedRanking:
         self.size, self.levels, self.base, self.how = n, levels, base, how or TUNING
         bounds = work.take("bounds", 2 * n, np.int32)
         self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
-        _fill_windows(found, margin, bounds, work)
+        parts = work_parts(n)
+        _fill_windows(found, margin, bounds, parts, work)
+        if len(parts) == 1:
+            kernels.to_members(found.order, bounds[:n], bounds[n:], 0, self.where)
+            return
 
         def to_members(part: tuple[int, int]) -> None:
             here = slice(*part)
             kernels.to_members(found.order[here], bounds[:n][here], bounds[n:][here], part[0], self.where)
 
-        work.share(to_members, work_parts(n))
+        work.share(to_members, parts)
 
     def kept(self, work: Work) -> SortedRanking:
         """The same out of the work, which will make room anew."""
-        self.where = work.give("where", self.where).reshape(self.size, 3)
+        self.where = work.give("where", self.where)
         return self
 
     def counts(self, c: NDArray[Any], d: NDArray[Any], work: Work) -> None:
         """Numbers of each member's active winners, to c, and active losers, to d. The same for any cuts."""
         words, several = self.size // 64 + 1, min(work.n_threads, len(work_parts(self.size)))
         levels, base, where = self.levels, self.base, self.where
+        if several == 1 and levels.size - 1 <= self.how.few_levels:
+            room = work.zeros("bitmap", 2 * words, np.uint64)
+            kernels.count_levels(levels, base, where, 0, self.size, room[:words], room[words:].view(np.int32), c, d)
+            return
         ends = [self.size * k // several for k in range(several + 1)]
         rooms = work.zeros("bitmap", 2 * several * words, np.uint64).reshape(several, 2, words)
 
@@ -153,20 +161,29 @@ class SortedRanking:
         else:
             self._sum_tree(values, 1.0, (c, d), work)
 
+    def fill(self, values: FloatArray, out: FloatArray, work: Work) -> None:
+        """Sums of values over each member's active partners, winners and losers, to out."""
+        if self.levels.size - 1 > self.how.few_levels_to_sum:
+            out.fill(0.0)
+            self._sum_tree(values, 1.0, (None, out), work)
+            return
+        losers = work.take("partners", self.size, np.float64)
+        self._sum_levels(values, out, losers, work)
+        out += losers
+
     def add(self, values: FloatArray, factor: float, out: FloatArray, work: Work) -> None:
-        """Add factor times the sums of values over each member's active partners, winners and losers, to out."""
+        """Add factor times the same to out."""
         if self.levels.size - 1 > self.how.few_levels_to_sum:
             self._sum_tree(values, factor, (None, out), work)
             return
-        c, d = work.take("partners", 2 * self.size, np.float64).reshape(2, -1)
+        both = work.take("partners", 2 * self.size, np.float64)
+        c, d = both[: self.size], both[self.size :]
         self._sum_levels(values, c, d, work)
-        c += d
-        c *= factor
-        out += c
+        summing.add_sums(c, d, factor, out)
 
     def _sum_levels(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
         n = self.size
-        everything, running = (work.take(name, n + 1, np.float64) for name in ("keys", "bounds"))
+        everything, running = work.take("keys", n + 1, np.float64), work.take("bounds", n + 1, np.float64)
         held = work.zeros("held", n, np.float64)
         summing.running_sums(values, self.where, everything)
         summing.sum_levels(self.levels, self.base, values, self.where, everything, held, running, c, d)
@@ -200,7 +217,7 @@ class FewLevels:
         n = found.order.size
         self.size, self.top, self.order, self.parts = n, levels.size - 1, found.order, work_parts(n)
         self.bounds = np.empty(2 * n, dtype=np.int32)
-        _fill_windows(found, margin, self.bounds, work)
+        _fill_windows(found, margin, self.bounds, self.parts, work)
         of_members, self.level = np.repeat(np.arange(self.top, dtype=np.uint8), np.diff(levels)), np.empty(n, np.uint8)
         self._share(lambda here: tables.to_positions(found.order[here], of_members, self.level[here]), work)
         # Members read their answers in the part where their windows end.
@@ -224,8 +241,13 @@ class FewLevels:
         winners, losers = self._both(values, work)
         self._share(lambda here: tables.part_both(self.order[here], winners[here], losers[here], c, d), work)
 
+    def fill(self, values: FloatArray, out: FloatArray, work: Work) -> None:
+        """Sums of values over each member's active partners, winners and losers, to out."""
+        winners, losers = self._both(values, work)
+        self._share(lambda here: tables.add_both(self.order[here], winners[here], losers[here], None, out), work)
+
     def add(self, values: FloatArray, factor: float, out: FloatArray, work: Work) -> None:
-        """Add factor times the sums of values over each member's active partners, winners and losers, to out."""
+        """Add factor times the same to out."""
         winners, losers = self._both(values, work)
         self._share(lambda here: tables.add_both(self.order[here], winners[here], losers[here], factor, out), work)
 
@@ -260,9 +282,13 @@ class FewLevels:
         return both.reshape(2, n)
 
 
-def _fill_windows(found: Sorted, margin: float, bounds: IntArray, work: Work) -> None:
+def _fill_windows(found: Sorted, margin: float, bounds: IntArray, parts: Parts, work: Work) -> None:
     """Windows of all positions, part by part of the merge."""
-    cuts = np.array([2 * first for first, _ in work_parts(found.order.size)] + [2 * found.order.size])
+    n = found.order.size
+    if len(parts) == 1:
+        kernels.windows(found.padded, margin, 0, 2 * n, 0, n, bounds)
+        return
+    cuts = np.array([2 * first for first, _ in parts] + [2 * n])
     p = np.empty(cuts.size, dtype=np.int64)
     kernels.crossings(found.padded, margin, cuts, p)
     ends = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), p[:-1].tolist(), p[1:].tolist(), strict=True))

@@ -18,8 +18,8 @@ from ..kernels.ordering import counting_sort, pack_descending, unpack_descending
 from ..kernels.sorting import (
     DIGIT_BITS,
     PLACE_BITS,
+    centre_scores,
     count_digits,
-    largest_size,
     next_cut,
     pack_scores,
     scatter_digits,
@@ -197,18 +197,18 @@ def sort_padded(s: FloatArray, work: Work) -> Sorted:
     """The same, with a number below and above them all."""
     n = s.size
     order = work.take("order", n, np.int32)
-    rooms = [work.take(name, n + 2, np.uint64) for name in ("keys", "spare keys")]
+    room, padded = work.take("keys", n + 2, np.uint64), work.take("spare keys", n + 2, np.float64)
     done = False
     if n >= FEW_SCORES:
-        parts = work_parts(n)
-        _pack(rooms[0][1:-1], s, parts, work)
+        parts, given = work_parts(n), room[1:-1]
+        keys, spare = given, padded[1:-1].view(np.uint64)
+        _pack(keys, s, parts, work)
         if work.n_threads > 1 and len(parts) > 1:
-            keys, spare = _sort_digits_in_parts(rooms[0][1:-1], rooms[1][1:-1], PLACE_BITS, parts, work)
+            keys, spare = _sort_digits_in_parts(keys, spare, PLACE_BITS, parts, work)
         else:
-            keys, spare = _sort_digits(rooms[0][1:-1], rooms[1][1:-1], PLACE_BITS)
+            keys, spare = _sort_digits(keys, spare, PLACE_BITS)
         done = _unpack(keys, s, order, spare.view(np.float64), parts, work)
-        rooms = rooms if spare.ctypes.data == rooms[1][1:].ctypes.data else rooms[::-1]
-    padded: FloatArray = rooms[1].view(np.float64)
+        padded = room.view(np.float64) if spare is given else padded
     if not done:
         order[:] = np.argsort(s, kind="stable")
         np.take(s, order, out=padded[1:-1], mode="clip")  # "raise" would make a copy first
@@ -228,13 +228,15 @@ def _pack(keys: Keys, s: FloatArray, parts: Parts, work: Work) -> None:
     """Fill keys with the leading bits of the scores, and their places."""
     # Floats are finest near 0: centred, an offset does not eat the bits that matter.
     some = np.sort(s[:: s.size // 9 + 1])
-    centre, sizes, values = some[some.size // 2], [], keys.view(np.float64)
+    centre = some[some.size // 2]
+    if len(parts) == 1:
+        pack_scores(keys, np.uint64(centre_scores(s, centre, keys)), 0)
+        return
+    sizes = []
 
     def centred(part: tuple[int, int]) -> None:
         here = slice(*part)
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(s[here], centre, out=values[here])
-        sizes.append(largest_size(keys[here]))
+        sizes.append(centre_scores(s[here], centre, keys[here]))
 
     work.share(centred, parts)
     largest = np.uint64(max(sizes))
