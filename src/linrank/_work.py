@@ -43,9 +43,9 @@ class Work:
         if last is not None and last[0] == size and last[1] is dtype:
             return last[2]
         n_bytes = size * np.dtype(dtype).itemsize
-        held = self._arrays.get(name)
+        held: NDArray[np.uint8] | None = self._arrays.get(name)
         if held is None or held.size < n_bytes:
-            del last
+            last = held = None
             self._forget(name)  # before there is another
             held = self._arrays[name] = np.empty(n_bytes, np.uint8)
         array = held[:n_bytes].view(dtype)
@@ -55,7 +55,8 @@ class Work:
     def give(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
         """An array that was taken by that name, for good; a copy of it where the memory is larger."""
         held = self._arrays.get(name)
-        if held is None or array.base is not held:  # it was given before
+        own = array.base is held
+        if held is None or not own:  # it was given before
             return array
         if held.size > array.nbytes:
             return array.copy()

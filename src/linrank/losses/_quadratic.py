@@ -122,19 +122,17 @@ class _One:
 
     def balance(self) -> None:
         """Have the gradient sum to 0: what rounding leaves of it would be multiplied by an offset of the features."""
-        g, v, weight = self.g, self.v, self.s.size if self.v is None else float(self.v.sum())
+        weight = self.s.size if self.v is None else float(self.v.sum())
         for _ in range(2):
-            if len(self.parts) == 1:
-                mean = float(g.sum()) / weight
-                g -= mean if v is None else v * mean
-                continue
-            mean = self._in_parts(lambda part: g[slice(*part)].sum(), 1)[0] / weight
+            mean = self._in_parts(self._gradient_sum, 1)[0] / weight
+            self.work.share(partial(self._less, mean), self.parts)
 
-            def less(part: tuple[int, int], mean: float = mean) -> None:
-                here = g[slice(*part)]
-                here -= mean if v is None else v[slice(*part)] * mean
+    def _gradient_sum(self, part: tuple[int, int]) -> tuple[float]:
+        return (float(self.g[slice(*part)].sum()),)
 
-            self.work.share(less, self.parts)
+    def _less(self, mean: float, part: tuple[int, int]) -> None:
+        here = self.g[slice(*part)]
+        here -= mean if self.v is None else self.v[slice(*part)] * mean
 
     def _band_moments(self, views: list[_View]) -> None:
         """Fill g with sums over the partners in the band; those of leading bits are exact, so differences are, too."""
