@@ -172,6 +172,7 @@ class Sorted(NamedTuple):
 
     order: NDArray[np.int32]
     padded: FloatArray  # between -inf and inf
+    free: str  # a room of the work that is as large as theirs, and free again
 
     @property
     def s(self) -> FloatArray:
@@ -184,21 +185,15 @@ class Sorted(NamedTuple):
         return bool(np.isfinite(self.padded[1]) and np.isfinite(self.padded[-2]))
 
 
-def sort_scores(s: FloatArray, work: Work) -> tuple[NDArray[np.int32], FloatArray]:
-    """Order and sorted scores, in the work: valid until the next call with it. O(n) for scores that do not crowd.
+def sort_padded(s: FloatArray, work: Work) -> Sorted:
+    """Order and sorted scores, with a number below and above them all. O(n) for scores that do not crowd.
 
     A few are sorted by comparison, and so are scores of which too many agree in their leading bits.
     """
-    found = sort_padded(s, work)
-    return found.order, found.s
-
-
-def sort_padded(s: FloatArray, work: Work) -> Sorted:
-    """The same, with a number below and above them all."""
     n = s.size
     order = work.take("order", n, np.int32)
     room, padded = work.take("keys", n + 2, np.uint64), work.take("spare keys", n + 2, np.float64)
-    done = False
+    done, free = False, "keys"
     if n >= FEW_SCORES:
         parts, given = work_parts(n), room[1:-1]
         keys, spare = given, padded[1:-1].view(np.uint64)
@@ -208,12 +203,13 @@ def sort_padded(s: FloatArray, work: Work) -> Sorted:
         else:
             keys, spare = _sort_digits(keys, spare, PLACE_BITS)
         done = _unpack(keys, s, order, spare.view(np.float64), parts, work)
-        padded = room.view(np.float64) if spare is given else padded
+        if spare is given:
+            padded, free = room.view(np.float64), "spare keys"
     if not done:
         order[:] = np.argsort(s, kind="stable")
         np.take(s, order, out=padded[1:-1], mode="clip")  # "raise" would make a copy first
     padded[0], padded[-1] = -np.inf, np.inf
-    return Sorted(order, padded)
+    return Sorted(order, padded, free)
 
 
 def work_parts(n: int) -> Parts:
