@@ -28,6 +28,7 @@ from ..kernels.sorting import (
 
 Keys = NDArray[np.uint64]
 Parts = list[tuple[int, int]]
+Counts = NDArray[np.int64]
 
 #: With fewer bits for the value than this, rows are sorted by comparison instead.
 FEWEST_VALUE_BITS = 20
@@ -197,11 +198,12 @@ def sort_padded(s: FloatArray, work: Work) -> Sorted:
     if n >= FEW_SCORES:
         parts, given = work_parts(n), room[1:-1]
         keys, spare = given, padded[1:-1].view(np.uint64)
-        _pack(keys, s, parts, work)
-        if work.n_threads > 1 and len(parts) > 1:
-            keys, spare = _sort_digits_in_parts(keys, spare, PLACE_BITS, parts, work)
-        else:
+        counts = _digit_counts(len(parts)) if work.n_threads > 1 and len(parts) > 1 else None
+        _pack(keys, s, parts, counts, work)
+        if counts is None:
             keys, spare = _sort_digits(keys, spare, PLACE_BITS)
+        else:
+            keys, spare = _sort_digits_in_parts(keys, spare, PLACE_BITS, parts, counts, work)
         done = _unpack(keys, s, order, spare.view(np.float64), parts, work)
         if spare is given:
             padded, free = room.view(np.float64), "spare keys"
@@ -216,12 +218,11 @@ def work_parts(n: int) -> Parts:
     """Ranges of n numbers that several threads may share: cut by their number alone."""
     if n < LARGE:
         return [(0, n)]
-    cuts = [n * k // PARTS for k in range(PARTS + 1)]
-    return list(pairwise(cuts))
+    return list(pairwise(n * k // PARTS for k in range(PARTS + 1)))
 
 
-def _pack(keys: Keys, s: FloatArray, parts: Parts, work: Work) -> None:
-    """Fill keys with the leading bits of the scores, and their places."""
+def _pack(keys: Keys, s: FloatArray, parts: Parts, counts: Counts | None, work: Work) -> None:
+    """Fill keys with the leading bits of the scores, and their places; count their last digit, part by part."""
     # Floats are finest near 0: centred, an offset does not eat the bits that matter.
     some = np.sort(s[:: s.size // 9 + 1])
     centre = some[some.size // 2]
@@ -236,7 +237,14 @@ def _pack(keys: Keys, s: FloatArray, parts: Parts, work: Work) -> None:
 
     work.share(centred, parts)
     largest = np.uint64(max(sizes))
-    work.share(lambda part: pack_scores(keys[slice(*part)], largest, part[0]), parts)
+
+    def pack(k: int) -> None:
+        here = keys[slice(*parts[k])]
+        pack_scores(here, largest, parts[k][0])
+        if counts is not None:
+            count_digits(here, PLACE_BITS, counts[k])
+
+    work.share(pack, range(len(parts)))
 
 
 def _unpack(
@@ -256,18 +264,33 @@ def _unpack(
     return all(answers)
 
 
-def _sort_digits_in_parts(keys: Keys, spare: Keys, first_bit: int, parts: Parts, work: Work) -> tuple[Keys, Keys]:
-    """As `_sort_digits`, each part counted and scattered by itself: the same order."""
+def _digit_counts(n_parts: int) -> Counts:
+    """Zeros, for the counts of one digit in each part."""
+    return np.zeros((n_parts, 1, 1 << DIGIT_BITS), dtype=np.int64)
+
+
+def _sort_digits_in_parts(
+    keys: Keys, spare: Keys, first_bit: int, parts: Parts, counts: Counts, work: Work
+) -> tuple[Keys, Keys]:
+    """As `_sort_digits`, each part counted and scattered by itself: the same order. The last digit is counted."""
+    ranges = [slice(*part) for part in parts]
     for bit in range(first_bit, 64, DIGIT_BITS):
-        if _scatter_parts(keys, spare, bit, [slice(*part) for part in parts], work):
+        if bit > first_bit:
+            counts = _count_parts(keys, bit, ranges, work)
+        if _scatter_parts(keys, spare, bit, ranges, counts, work):
             keys, spare = spare, keys
     return keys, spare
 
 
-def _scatter_parts(keys: Keys, spare: Keys, bit: int, parts: list[slice], work: Work) -> bool:
-    """Put the keys into the spare ones in order of one digit; not so where all are alike."""
-    counts = np.zeros((len(parts), 1, 1 << DIGIT_BITS), dtype=np.int64)
+def _count_parts(keys: Keys, bit: int, parts: list[slice], work: Work) -> Counts:
+    """How often each digit occurs, part by part."""
+    counts = _digit_counts(len(parts))
     work.share(lambda k: count_digits(keys[parts[k]], bit, counts[k]), range(len(parts)))
+    return counts
+
+
+def _scatter_parts(keys: Keys, spare: Keys, bit: int, parts: list[slice], counts: Counts, work: Work) -> bool:
+    """Put the keys into the spare ones in order of one digit; not so where all are alike."""
     by_digit = counts[:, 0].T
     if by_digit.sum(axis=1).max() == keys.size:
         return False

@@ -166,14 +166,15 @@ def band_sums(
 
 
 @kernel
-def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any, part: Any) -> None:
-    """Add one term of one sorted ranking to out: 2 u a v (n V - S), S the sum of v V over active partners. O(n).
+def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, add: bool, out: Any, part: Any) -> None:
+    """One term of one sorted ranking, to out or added to it: 2 u a v (n V - S), S the sum of v V over active partners.
 
-    Members part[0] ... part[1] - 1.
+    Members part[0] ... part[1] - 1. O(n).
     """
     for i in range(np.uint64(part[0]), np.uint64(part[1])):
         weight = 1.0 if v is None else v[i]
-        out[i] += 2.0 * u * a * weight * (n[i] * V[i] - S[i])
+        before = out[i] if add else 0.0
+        out[i] = before + 2.0 * u * a * weight * (n[i] * V[i] - S[i])
 
 
 @kernel

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..data import active
+from ..data.few_levels import FewLevels
 from ..data.ordering import sort_padded, work_parts
 from ..data.rankings import Rankings
 from ..kernels import smooth
@@ -24,7 +25,7 @@ from ._curvature import LongRanking, PairCurvature
 #: About how far rounding moves sums over pairs of long rankings, relative to the size of their terms.
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
-_View = active.SortedRanking | active.FewLevels
+_View = active.SortedRanking | FewLevels
 _Pair = tuple[NDArray[Any], NDArray[Any]]
 _Sums = Sequence[float]
 
@@ -100,17 +101,29 @@ class _One:
     def __init__(self, s: FloatArray, v: FloatArray | None, centre: float, g: FloatArray, work: Work) -> None:
         self.s, self.v, self.centre, self.g, self.work = s, v, centre, g, work
         self.parts = work_parts(s.size)  # members that threads may share
+        self.whole = len(self.parts) == 1  # or nothing but it
+        self.left = 0.0  # sum of the gradient, where there are parts
 
     def squares(self, view: _View, u: float, a: float, m: float) -> tuple[_Sums, list[NDArray[Any]]]:
         """The sums of one squared hinge, and the weight of each member's active partners."""
         moments = self.work.take("spare keys", self.s.size, np.float64)
-        np.subtract(self.s, self.centre, out=moments)
-        if self.v is not None:
-            moments *= self.v
+        if self.whole:
+            _put_moments(self.s, self.centre, self.v, moments)
+        else:
+
+            def put(part: tuple[int, int]) -> None:
+                here = slice(*part)
+                _put_moments(self.s[here], self.centre, None if self.v is None else self.v[here], moments[here])
+
+            self.work.share(put, self.parts)
         view.fill(moments, self.g, self.work)
         c, d = self._weights(view, "spare keys")
         n, given = np.empty(c.size, c.dtype), (self.s, self.centre, self.v, u, a, m)
-        value, hinge = self._in_parts(lambda part: smooth.squared_sums(*given, *part, c, d, n, self.g), 2)
+
+        def sums(part: tuple[int, int]) -> tuple[float, ...]:
+            return *smooth.squared_sums(*given, *part, c, d, n, self.g), self._gradient_sum(part)
+
+        value, hinge, self.left = self._in_parts(sums, 3)
         return (value, 2.0 * a * hinge, hinge), [n]
 
     def band(self, views: list[_View], u: float, a: float, m: float) -> tuple[_Sums, list[NDArray[Any]]]:
@@ -118,21 +131,33 @@ class _One:
         self._band_moments(views)
         outer, inner, weights = self._band_counts(views) if self.v is None else self._band_weights(views, self.v)
         given = self.s, self.centre, self.v, u, (a, m, 0.5 / a)
-        return self._in_parts(lambda part: smooth.band_sums(*given, *part, outer, inner, self.g), 3), weights
+
+        def sums(part: tuple[int, int]) -> tuple[float, ...]:
+            return *smooth.band_sums(*given, *part, outer, inner, self.g), self._gradient_sum(part)
+
+        *answers, self.left = self._in_parts(sums, 4)
+        return answers, weights
 
     def balance(self) -> None:
         """Have the gradient sum to 0: what rounding leaves of it would be multiplied by an offset of the features."""
         weight = self.s.size if self.v is None else float(self.v.sum())
-        for _ in range(2):
-            mean = self._in_parts(self._gradient_sum, 1)[0] / weight
-            self.work.share(partial(self._less, mean), self.parts)
+        if self.whole:
+            for _ in range(2):
+                mean = float(self.g.sum()) / weight
+                self.g -= mean if self.v is None else self.v * mean
+            return
+        mean = self.left / weight
+        left = self._in_parts(lambda part: (self._less(mean, part), self._gradient_sum(part)), 2)[1]
+        self.work.share(partial(self._less, left / weight), self.parts)
 
-    def _gradient_sum(self, part: tuple[int, int]) -> tuple[float]:
-        return (float(self.g[slice(*part)].sum()),)
+    def _gradient_sum(self, part: tuple[int, int]) -> float:
+        return 0.0 if self.whole else float(self.g[slice(*part)].sum())
 
-    def _less(self, mean: float, part: tuple[int, int]) -> None:
+    def _less(self, mean: float, part: tuple[int, int]) -> float:
+        """Take it off; the mean."""
         here = self.g[slice(*part)]
         here -= mean if self.v is None else self.v[slice(*part)] * mean
+        return mean
 
     def _band_moments(self, views: list[_View]) -> None:
         """Fill g with sums over the partners in the band; those of leading bits are exact, so differences are, too."""
@@ -214,6 +239,12 @@ class _One:
         return total
 
 
+def _put_moments(s: FloatArray, centre: float, v: FloatArray | None, out: FloatArray) -> None:
+    np.subtract(s, centre, out=out)
+    if v is not None:
+        out *= v
+
+
 class _Term(NamedTuple):
     """One term of a long ranking: its windows, and the weight of each member's active partners."""
 
@@ -238,13 +269,12 @@ class _Long(LongRanking):
         if self.v is not None:
             given = work.take("spare keys", V.size, np.float64)
             np.multiply(self.v, V, out=given)
-        out[:] = 0.0
-        for a, _, view, n in self.terms:
+        for k, (a, _, view, n) in enumerate(self.terms):
             view.fill(given, S, work)
             if len(parts) == 1:
-                smooth.laplacian_sums(self.v, u, a, n, V, S, out, parts[0])
+                smooth.laplacian_sums(self.v, u, a, n, V, S, k > 0, out, parts[0])
             else:
-                work.share(partial(smooth.laplacian_sums, self.v, u, a, n, V, S, out), parts)
+                work.share(partial(smooth.laplacian_sums, self.v, u, a, n, V, S, k > 0, out), parts)
 
     def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
         """2 a u v times the sum of v_j V_j h over active winners less that over active losers, h = m - z."""
