@@ -132,9 +132,13 @@ class SortedRanking:
         """Numbers of each member's active winners, to c, and active losers, to d. The same for any cuts."""
         words, several = self.size // 64 + 1, min(work.n_threads, len(work_parts(self.size)))
         levels, base, where = self.levels, self.base, self.where
-        if several == 1 and levels.size - 1 <= self.how.few_levels:
-            room = work.zeros("bitmap", 2 * words, np.uint64)
-            kernels.count_levels(levels, base, where, 0, self.size, room[:words], room[words:].view(np.int32), c, d)
+        if several == 1:
+            room, top = work.zeros("bitmap", 2 * words, np.uint64), levels.size - 1
+            bitmap, running = room[:words], room[words:].view(np.int32)
+            if top <= self.how.few_levels:
+                kernels.count_levels(levels, base, where, 0, self.size, bitmap, running, c, d)
+            else:
+                kernels.count_tree(levels, base, where, 0, top, bitmap, _empty_counts(words), c, d)
             return
         ends = [self.size * k // several for k in range(several + 1)]
         rooms = work.zeros("bitmap", 2 * several * words, np.uint64).reshape(several, 2, words)

@@ -123,7 +123,10 @@ class _One:
         def sums(part: tuple[int, int]) -> tuple[float, ...]:
             return *smooth.squared_sums(*given, *part, c, d, n, self.g), self._gradient_sum(part)
 
-        value, hinge, self.left = self._in_parts(sums, 3)
+        if self.whole:
+            value, hinge = smooth.squared_sums(*given, 0, c.size, c, d, n, self.g)
+        else:
+            value, hinge, self.left = self._in_parts(sums, 3)
         return (value, 2.0 * a * hinge, hinge), [n]
 
     def band(self, views: list[_View], u: float, a: float, m: float) -> tuple[_Sums, list[NDArray[Any]]]:
