@@ -33,7 +33,7 @@ PACKAGES = ("linrank", "numpy", "scipy", "numba", "scikit-learn")
 
 #: Sources that many questions share: everything, what an evaluation of a loss runs through, and what a fit does.
 ALL = ("**/*.py",)
-LOSS = ("kernels/**/*.py", "data/active.py", "data/ordering.py", "losses/**/*.py", "_work.py")
+LOSS = ("kernels/**/*.py", "data/active.py", "data/few_levels.py", "data/ordering.py", "losses/**/*.py", "_work.py")
 FIT = (
     *(*LOSS, "engines/**/*.py", "solvers/**/*.py"),
     *("objective.py", "data/parts.py", "penalties.py", "rankers/training.py"),

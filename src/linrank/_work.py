@@ -21,6 +21,7 @@ class Work:
 
     def __init__(self, crew: Crew | None = None) -> None:
         self._arrays: dict[str, NDArray[np.uint8]] = {}
+        self._last: dict[str, tuple[int, Any, Any]] = {}  # as it was last taken, which is how it mostly is again
         self._crew = crew
 
     @property
@@ -38,21 +39,28 @@ class Work:
 
     def take(self, name: str, size: int, dtype: Any) -> Any:
         """An array of that size, uninitialised; the memory of a name serves any type."""
+        last = self._last.get(name)
+        if last is not None and last[0] == size and last[1] is dtype:
+            return last[2]
         n_bytes = size * np.dtype(dtype).itemsize
-        held = self._arrays.get(name)
+        held: NDArray[np.uint8] | None = self._arrays.get(name)
         if held is None or held.size < n_bytes:
-            self._arrays.pop(name, None)  # before there is another
+            last = held = None
+            self._forget(name)  # before there is another
             held = self._arrays[name] = np.empty(n_bytes, np.uint8)
-        return held[:n_bytes].view(dtype)
+        array = held[:n_bytes].view(dtype)
+        self._last[name] = size, dtype, array
+        return array
 
     def give(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
         """An array that was taken by that name, for good; a copy of it where the memory is larger."""
         held = self._arrays.get(name)
-        if held is None or not np.may_share_memory(held, array):  # it was given before
+        own = array.base is held
+        if held is None or not own:  # it was given before
             return array
         if held.size > array.nbytes:
             return array.copy()
-        del self._arrays[name]
+        self._forget(name)
         return array
 
     def zeros(self, name: str, size: int, dtype: Any) -> Any:
@@ -60,6 +68,10 @@ class Work:
         array = self.take(name, size, dtype)
         array.fill(0)
         return array
+
+    def _forget(self, name: str) -> None:
+        self._last.pop(name, None)
+        self._arrays.pop(name, None)
 
 
 class _Loan:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from linrank._threads import Crew
 from linrank._work import Work
 from linrank.data import active, ordering
+from linrank.data.few_levels import FewLevels
 from linrank.kernels import counting, tables
 from linrank.testing import naive_partner_sums
 
@@ -74,14 +75,12 @@ def test_windows_in_parts_are_those_in_one(kind, n, margin, seed, parts):
     np.testing.assert_array_equal(whole[:n], n - inactive.sum(axis=0))
 
 
-def views(
-    s: np.ndarray, levels: np.ndarray, margin: float, work: Work
-) -> Iterator[active.SortedRanking | active.FewLevels]:
+def views(s: np.ndarray, levels: np.ndarray, margin: float, work: Work) -> Iterator[active.SortedRanking | FewLevels]:
     """All ways of summing that fit, each with its own sorted scores."""
     for how in (active.TUNING, active.tuning("tree"), active.tuning("levels")):
         yield active.SortedRanking(ordering.sort_padded(s, work), levels, 0, margin, work, how)
     if levels.size - 1 <= tables.MOST_LEVELS:
-        yield active.FewLevels(ordering.sort_padded(s, work), levels, margin, work)
+        yield FewLevels(ordering.sort_padded(s, work), levels, margin, work)
 
 
 @pytest.mark.parametrize("n_levels", [2, 5, 16, 17, None])
@@ -103,6 +102,8 @@ def test_sums_in_parts_are_those_over_all_pairs(crew, n_levels, kind, n, margin,
                 np.testing.assert_array_equal((c, d), exact)
                 view.add(values, -2.0, both, work)
                 np.testing.assert_array_equal(both, 1.0 - 2.0 * (exact[0] + exact[1]))
+                view.fill(values, both, work)
+                np.testing.assert_array_equal(both, exact[0] + exact[1])
                 c, d = np.empty(n, np.int32), np.empty(n, np.int32)
                 view.counts(c, d, work)
                 np.testing.assert_array_equal((c, d), numbers)

@@ -74,6 +74,8 @@ MOST = {
     ("squared_hinge", "all"): 100,
     ("hinge", "five"): 110,
     ("hinge", "all"): 112,
+    ("logistic", "five"): 110,
+    ("logistic", "all"): 110,
 }
 
 

@@ -6,7 +6,6 @@ few levels and with a tree of counts beyond.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -18,10 +17,10 @@ from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..kernels import counting as kernels
 from ..kernels import sums as summing
-from ..kernels import tables
 from ..kernels._vector import FLOAT_LANES, LANES
 from ..kernels.tables import MOST_LEVELS
 from .checks import check_choice
+from .few_levels import FewLevels, fill_windows
 from .ordering import Sorted, sort_padded, work_parts
 from .rankings import Rankings
 
@@ -112,23 +111,35 @@ class SortedRanking:
         self.size, self.levels, self.base, self.how = n, levels, base, how or TUNING
         bounds = work.take("bounds", 2 * n, np.int32)
         self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
-        _fill_windows(found, margin, bounds, work)
+        parts = work_parts(n)
+        fill_windows(found, margin, bounds, parts, work)
+        if len(parts) == 1:
+            kernels.to_members(found.order, bounds[:n], bounds[n:], 0, self.where)
+            return
 
         def to_members(part: tuple[int, int]) -> None:
             here = slice(*part)
             kernels.to_members(found.order[here], bounds[:n][here], bounds[n:][here], part[0], self.where)
 
-        work.share(to_members, work_parts(n))
+        work.share(to_members, parts)
 
     def kept(self, work: Work) -> SortedRanking:
         """The same out of the work, which will make room anew."""
-        self.where = work.give("where", self.where).reshape(self.size, 3)
+        self.where = work.give("where", self.where)
         return self
 
     def counts(self, c: NDArray[Any], d: NDArray[Any], work: Work) -> None:
         """Numbers of each member's active winners, to c, and active losers, to d. The same for any cuts."""
         words, several = self.size // 64 + 1, min(work.n_threads, len(work_parts(self.size)))
         levels, base, where = self.levels, self.base, self.where
+        if several == 1:
+            room, top = work.zeros("bitmap", 2 * words, np.uint64), levels.size - 1
+            bitmap, running = room[:words], room[words:].view(np.int32)
+            if top <= self.how.few_levels:
+                kernels.count_levels(levels, base, where, 0, self.size, bitmap, running, c, d)
+            else:
+                kernels.count_tree(levels, base, where, 0, top, bitmap, _empty_counts(words), c, d)
+            return
         ends = [self.size * k // several for k in range(several + 1)]
         rooms = work.zeros("bitmap", 2 * several * words, np.uint64).reshape(several, 2, words)
 
@@ -153,20 +164,29 @@ class SortedRanking:
         else:
             self._sum_tree(values, 1.0, (c, d), work)
 
+    def fill(self, values: FloatArray, out: FloatArray, work: Work) -> None:
+        """Sums of values over each member's active partners, winners and losers, to out."""
+        if self.levels.size - 1 > self.how.few_levels_to_sum:
+            out.fill(0.0)
+            self._sum_tree(values, 1.0, (None, out), work)
+            return
+        losers = work.take("partners", self.size, np.float64)
+        self._sum_levels(values, out, losers, work)
+        out += losers
+
     def add(self, values: FloatArray, factor: float, out: FloatArray, work: Work) -> None:
-        """Add factor times the sums of values over each member's active partners, winners and losers, to out."""
+        """Add factor times the same to out."""
         if self.levels.size - 1 > self.how.few_levels_to_sum:
             self._sum_tree(values, factor, (None, out), work)
             return
-        c, d = work.take("partners", 2 * self.size, np.float64).reshape(2, -1)
+        both = work.take("partners", 2 * self.size, np.float64)
+        c, d = both[: self.size], both[self.size :]
         self._sum_levels(values, c, d, work)
-        c += d
-        c *= factor
-        out += c
+        summing.add_sums(c, d, factor, out)
 
     def _sum_levels(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
         n = self.size
-        everything, running = (work.take(name, n + 1, np.float64) for name in ("keys", "bounds"))
+        everything, running = work.take("keys", n + 1, np.float64), work.take("bounds", n + 1, np.float64)
         held = work.zeros("held", n, np.float64)
         summing.running_sums(values, self.where, everything)
         summing.sum_levels(self.levels, self.base, values, self.where, everything, held, running, c, d)
@@ -185,88 +205,6 @@ class SortedRanking:
         tree = work.zeros("bounds", sum(padded), np.float64)
         summing.running_sums(values, self.where, everything)
         summing.sum_tree(levels, base, values, self.where, everything, tree, offsets, factor, *sums)
-
-
-class FewLevels:
-    """One ranking of few levels by position, 13 bytes a member: sums over active partners of any values.
-
-    All but the windows lies in the work and is valid until the next ranking is sorted there: `kept` takes it out of it.
-    Sums use the room of "keys" and "bounds", and leave others a third one.
-    """
-
-    room = "sums"
-
-    def __init__(self, found: Sorted, levels: IntArray, margin: float, work: Work) -> None:
-        n = found.order.size
-        self.size, self.top, self.order, self.parts = n, levels.size - 1, found.order, work_parts(n)
-        self.bounds = np.empty(2 * n, dtype=np.int32)
-        _fill_windows(found, margin, self.bounds, work)
-        of_members, self.level = np.repeat(np.arange(self.top, dtype=np.uint8), np.diff(levels)), np.empty(n, np.uint8)
-        self._share(lambda here: tables.to_positions(found.order[here], of_members, self.level[here]), work)
-        # Members read their answers in the part where their windows end.
-        ends = np.array([last for _, last in self.parts[:-1]], dtype=np.int32)  # of another type, it copies the windows
-        right = np.searchsorted(self.bounds[:n], ends, side="right").tolist()
-        left = np.searchsorted(self.bounds[n:], ends).tolist()
-        self.winners, self.losers = ([*zip([0, *cuts], [*cuts, n], strict=True)] for cuts in (right, left))
-
-    def kept(self, work: Work) -> FewLevels:
-        """The same out of the work, which will make room anew."""
-        self.order = work.give("order", self.order)
-        return self
-
-    def counts(self, c: NDArray[Any], d: NDArray[Any], work: Work) -> None:
-        """Numbers of each member's active winners, to c, and active losers, to d."""
-        winners, losers = self._both(None, work)
-        self._share(lambda here: tables.part_both(self.order[here], winners[here], losers[here], c, d), work)
-
-    def sums(self, values: FloatArray, c: FloatArray, d: FloatArray, work: Work) -> None:
-        """Sums of values over each member's active winners, to c, and losers, to d."""
-        winners, losers = self._both(values, work)
-        self._share(lambda here: tables.part_both(self.order[here], winners[here], losers[here], c, d), work)
-
-    def add(self, values: FloatArray, factor: float, out: FloatArray, work: Work) -> None:
-        """Add factor times the sums of values over each member's active partners, winners and losers, to out."""
-        winners, losers = self._both(values, work)
-        self._share(lambda here: tables.add_both(self.order[here], winners[here], losers[here], factor, out), work)
-
-    def _share(self, function: Callable[[slice], None], work: Work) -> None:
-        work.share(lambda part: function(slice(*part)), self.parts)
-
-    def _both(self, values: FloatArray | None, work: Work) -> NDArray[Any]:
-        """Sums over winners, and over losers, by position; counts without values."""
-        n, n_parts = self.size, len(self.parts)
-        given: Any = None
-        sums = np.empty((n_parts, tables.CHAINS, FLOAT_LANES))
-        before, after = np.empty((2, n_parts + 1, FLOAT_LANES))
-        rows = np.empty((n_parts, 2, (tables.ROWS + 1) * FLOAT_LANES))
-        both = work.take("bounds", 2 * n, np.int32 if values is None else np.float64)
-        if values is not None:
-            given = work.take("keys", n, np.float64)
-
-        def prepare(j: int) -> None:
-            here = slice(*self.parts[j])
-            if values is not None:
-                tables.to_positions(self.order[here], values, given[here])
-            tables.level_sums(self.level[here], None if given is None else given[here], sums[j])
-
-        def sweep(j: int) -> None:
-            rows[j, :, :FLOAT_LANES] = before[j], after[j + 1]
-            (first, last), ends, (ahead, back) = self.parts[j], (self.winners[j], self.losers[j]), rows[j]
-            tables.table_sums(self.level, given, self.bounds, self.top, first, last, *ends, ahead, back, both)
-
-        work.share(prepare, range(n_parts))
-        tables.held_sums(sums, self.top, before, after)
-        work.share(sweep, range(n_parts))
-        return both.reshape(2, n)
-
-
-def _fill_windows(found: Sorted, margin: float, bounds: IntArray, work: Work) -> None:
-    """Windows of all positions, part by part of the merge."""
-    cuts = np.array([2 * first for first, _ in work_parts(found.order.size)] + [2 * found.order.size])
-    p = np.empty(cuts.size, dtype=np.int64)
-    kernels.crossings(found.padded, margin, cuts, p)
-    ends = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), p[:-1].tolist(), p[1:].tolist(), strict=True))
-    work.share(lambda here: kernels.windows(found.padded, margin, *here, bounds), ends)
 
 
 def _empty_counts(words: int) -> tuple[Any, Any, Any, Any]:

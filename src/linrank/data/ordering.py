@@ -18,8 +18,8 @@ from ..kernels.ordering import counting_sort, pack_descending, unpack_descending
 from ..kernels.sorting import (
     DIGIT_BITS,
     PLACE_BITS,
+    centre_scores,
     count_digits,
-    largest_size,
     next_cut,
     pack_scores,
     scatter_digits,
@@ -28,6 +28,7 @@ from ..kernels.sorting import (
 
 Keys = NDArray[np.uint64]
 Parts = list[tuple[int, int]]
+Counts = NDArray[np.int64]
 
 #: With fewer bits for the value than this, rows are sorted by comparison instead.
 FEWEST_VALUE_BITS = 20
@@ -172,6 +173,7 @@ class Sorted(NamedTuple):
 
     order: NDArray[np.int32]
     padded: FloatArray  # between -inf and inf
+    free: str  # a room of the work that is as large as theirs, and free again
 
     @property
     def s(self) -> FloatArray:
@@ -184,61 +186,65 @@ class Sorted(NamedTuple):
         return bool(np.isfinite(self.padded[1]) and np.isfinite(self.padded[-2]))
 
 
-def sort_scores(s: FloatArray, work: Work) -> tuple[NDArray[np.int32], FloatArray]:
-    """Order and sorted scores, in the work: valid until the next call with it. O(n) for scores that do not crowd.
+def sort_padded(s: FloatArray, work: Work) -> Sorted:
+    """Order and sorted scores, with a number below and above them all. O(n) for scores that do not crowd.
 
     A few are sorted by comparison, and so are scores of which too many agree in their leading bits.
     """
-    found = sort_padded(s, work)
-    return found.order, found.s
-
-
-def sort_padded(s: FloatArray, work: Work) -> Sorted:
-    """The same, with a number below and above them all."""
     n = s.size
     order = work.take("order", n, np.int32)
-    rooms = [work.take(name, n + 2, np.uint64) for name in ("keys", "spare keys")]
-    done = False
+    room, padded = work.take("keys", n + 2, np.uint64), work.take("spare keys", n + 2, np.float64)
+    done, free = False, "keys"
     if n >= FEW_SCORES:
-        parts = work_parts(n)
-        _pack(rooms[0][1:-1], s, parts, work)
-        if work.n_threads > 1 and len(parts) > 1:
-            keys, spare = _sort_digits_in_parts(rooms[0][1:-1], rooms[1][1:-1], PLACE_BITS, parts, work)
+        parts, given = work_parts(n), room[1:-1]
+        keys, spare = given, padded[1:-1].view(np.uint64)
+        counts = _digit_counts(len(parts)) if work.n_threads > 1 and len(parts) > 1 else None
+        _pack(keys, s, parts, counts, work)
+        if counts is None:
+            keys, spare = _sort_digits(keys, spare, PLACE_BITS)
         else:
-            keys, spare = _sort_digits(rooms[0][1:-1], rooms[1][1:-1], PLACE_BITS)
+            keys, spare = _sort_digits_in_parts(keys, spare, PLACE_BITS, parts, counts, work)
         done = _unpack(keys, s, order, spare.view(np.float64), parts, work)
-        rooms = rooms if spare.ctypes.data == rooms[1][1:].ctypes.data else rooms[::-1]
-    padded: FloatArray = rooms[1].view(np.float64)
+        if spare is given:
+            padded, free = room.view(np.float64), "spare keys"
     if not done:
         order[:] = np.argsort(s, kind="stable")
         np.take(s, order, out=padded[1:-1], mode="clip")  # "raise" would make a copy first
     padded[0], padded[-1] = -np.inf, np.inf
-    return Sorted(order, padded)
+    return Sorted(order, padded, free)
 
 
 def work_parts(n: int) -> Parts:
     """Ranges of n numbers that several threads may share: cut by their number alone."""
     if n < LARGE:
         return [(0, n)]
-    cuts = [n * k // PARTS for k in range(PARTS + 1)]
-    return list(pairwise(cuts))
+    return list(pairwise(n * k // PARTS for k in range(PARTS + 1)))
 
 
-def _pack(keys: Keys, s: FloatArray, parts: Parts, work: Work) -> None:
-    """Fill keys with the leading bits of the scores, and their places."""
+def _pack(keys: Keys, s: FloatArray, parts: Parts, counts: Counts | None, work: Work) -> None:
+    """Fill keys with the leading bits of the scores, and their places; count their last digit, part by part."""
     # Floats are finest near 0: centred, an offset does not eat the bits that matter.
     some = np.sort(s[:: s.size // 9 + 1])
-    centre, sizes, values = some[some.size // 2], [], keys.view(np.float64)
+    centre = some[some.size // 2]
+    if len(parts) == 1:
+        pack_scores(keys, np.uint64(centre_scores(s, centre, keys)), 0)
+        return
+    sizes = []
 
     def centred(part: tuple[int, int]) -> None:
         here = slice(*part)
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(s[here], centre, out=values[here])
-        sizes.append(largest_size(keys[here]))
+        sizes.append(centre_scores(s[here], centre, keys[here]))
 
     work.share(centred, parts)
     largest = np.uint64(max(sizes))
-    work.share(lambda part: pack_scores(keys[slice(*part)], largest, part[0]), parts)
+
+    def pack(k: int) -> None:
+        here = keys[slice(*parts[k])]
+        pack_scores(here, largest, parts[k][0])
+        if counts is not None:
+            count_digits(here, PLACE_BITS, counts[k])
+
+    work.share(pack, range(len(parts)))
 
 
 def _unpack(
@@ -258,18 +264,33 @@ def _unpack(
     return all(answers)
 
 
-def _sort_digits_in_parts(keys: Keys, spare: Keys, first_bit: int, parts: Parts, work: Work) -> tuple[Keys, Keys]:
-    """As `_sort_digits`, each part counted and scattered by itself: the same order."""
+def _digit_counts(n_parts: int) -> Counts:
+    """Zeros, for the counts of one digit in each part."""
+    return np.zeros((n_parts, 1, 1 << DIGIT_BITS), dtype=np.int64)
+
+
+def _sort_digits_in_parts(
+    keys: Keys, spare: Keys, first_bit: int, parts: Parts, counts: Counts, work: Work
+) -> tuple[Keys, Keys]:
+    """As `_sort_digits`, each part counted and scattered by itself: the same order. The last digit is counted."""
+    ranges = [slice(*part) for part in parts]
     for bit in range(first_bit, 64, DIGIT_BITS):
-        if _scatter_parts(keys, spare, bit, [slice(*part) for part in parts], work):
+        if bit > first_bit:
+            counts = _count_parts(keys, bit, ranges, work)
+        if _scatter_parts(keys, spare, bit, ranges, counts, work):
             keys, spare = spare, keys
     return keys, spare
 
 
-def _scatter_parts(keys: Keys, spare: Keys, bit: int, parts: list[slice], work: Work) -> bool:
-    """Put the keys into the spare ones in order of one digit; not so where all are alike."""
-    counts = np.zeros((len(parts), 1, 1 << DIGIT_BITS), dtype=np.int64)
+def _count_parts(keys: Keys, bit: int, parts: list[slice], work: Work) -> Counts:
+    """How often each digit occurs, part by part."""
+    counts = _digit_counts(len(parts))
     work.share(lambda k: count_digits(keys[parts[k]], bit, counts[k]), range(len(parts)))
+    return counts
+
+
+def _scatter_parts(keys: Keys, spare: Keys, bit: int, parts: list[slice], counts: Counts, work: Work) -> bool:
+    """Put the keys into the spare ones in order of one digit; not so where all are alike."""
     by_digit = counts[:, 0].T
     if by_digit.sum(axis=1).max() == keys.size:
         return False

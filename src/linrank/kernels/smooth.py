@@ -99,7 +99,7 @@ def squared_sums(
     of active partners, n becomes their sum; g holds S, and becomes the gradient. v is None for unit weights.
     """
     value, hinge = 0.0, 0.0
-    for i in range(first, last):
+    for i in range(np.uint64(first), np.uint64(last)):
         s_i, weight = s[i] - centre, 1.0 if v is None else v[i]
         e = c[i] - d[i]
         n[i] = c[i] + d[i]
@@ -115,7 +115,7 @@ def squared_sums(
 def largest_moment(s: Any, centre: float, v: Any, first: int, last: int) -> float:
     """The largest v |s - centre| of members first ... last - 1; v is None for unit weights, s for v alone. O(n)."""
     largest = 0.0
-    for i in range(first, last):
+    for i in range(np.uint64(first), np.uint64(last)):
         x = 1.0 if v is None else v[i]
         if s is not None:
             x *= s[i] - centre
@@ -129,7 +129,7 @@ def leading_bits(s: Any, centre: float, v: Any, unit: float, rest: bool, first: 
 
     v is None for unit weights; of the weights themselves, s is None.
     """
-    for i in range(first, last):
+    for i in range(np.uint64(first), np.uint64(last)):
         x = 1.0 if v is None else v[i]
         if s is not None:
             x *= s[i] - centre
@@ -150,7 +150,7 @@ def band_sums(
     """
     (a, m, width), (c1, d1), (c0, d0) = steps, band, inner
     square, hinge, linear, count = 0.0, 0.0, 0.0, 0.0
-    for i in range(first, last):
+    for i in range(np.uint64(first), np.uint64(last)):
         s_i, c, d = s[i] - centre, c1[i], d1[i]
         e = c - d
         G = m * e + (c + d) * s_i - g[i]
@@ -166,15 +166,15 @@ def band_sums(
 
 
 @kernel
-def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, out: Any, part: Any) -> None:
-    """Add one term of one sorted ranking to out: 2 u a v (n V - S), S the sum of v V over active partners. O(n).
+def laplacian_sums(v: Any, u: float, a: float, n: Any, V: Any, S: Any, add: bool, out: Any, part: Any) -> None:
+    """One term of one sorted ranking, to out or added to it: 2 u a v (n V - S), S the sum of v V over active partners.
 
-    Members part[0] ... part[1] - 1; S becomes zeros.
+    Members part[0] ... part[1] - 1. O(n).
     """
-    for i in range(part[0], part[1]):
+    for i in range(np.uint64(part[0]), np.uint64(part[1])):
         weight = 1.0 if v is None else v[i]
-        out[i] += 2.0 * u * a * weight * (n[i] * V[i] - S[i])
-        S[i] = 0.0
+        before = out[i] if add else 0.0
+        out[i] = before + 2.0 * u * a * weight * (n[i] * V[i] - S[i])
 
 
 @kernel

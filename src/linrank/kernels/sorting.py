@@ -44,9 +44,11 @@ def scatter_digits(keys: Any, first_bit: int, place: Any, out: Any) -> None:
 
 
 @kernel
-def largest_size(keys: Any) -> int:
-    """The largest bits of |s| among the bits of floats s: they grow with it. O(n)."""
-    largest = np.uint64(0)
+def centre_scores(s: Any, centre: float, keys: Any) -> int:
+    """Fill keys with the bits of s - centre; the largest bits of its size, which grow with it. O(n)."""
+    values, largest = keys.view(np.float64), np.uint64(0)
+    for i in range(keys.size):
+        values[i] = s[i] - centre
     for i in range(keys.size):
         largest = max(largest, keys[i] & ~SIGN)
     return np.int64(largest)  # type: ignore[return-value]

@@ -57,6 +57,13 @@ def sum_levels(
 
 
 @kernel
+def add_sums(c: Any, d: Any, factor: float, out: Any) -> None:
+    """Add factor (c + d) to out. O(n)."""
+    for i in range(out.size):
+        out[i] += factor * (c[i] + d[i])
+
+
+@kernel
 def sum_tree(
     level_ptr: Any, base: int, values: Any, where: Any, everything: Any, cells: Any, offsets: Any, factor: float,
     c: Any, d: Any,

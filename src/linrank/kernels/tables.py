@@ -102,11 +102,17 @@ def to_positions(order: Any, values: Any, out: Any) -> None:
 
 
 @kernel
-def add_both(order: Any, winners: Any, losers: Any, factor: float, out: Any) -> None:
-    """out[i] += factor * (sum over active winners + over losers) of the member at each position. O(n)."""
+def add_both(order: Any, winners: Any, losers: Any, factor: Any, out: Any) -> None:
+    """out[i] += factor * (sum over active winners + over losers) of the member at each position. O(n).
+
+    Where factor is None, out[i] becomes that sum.
+    """
     for p in range(order.size):
         prefetch(out, np.int64(order[min(p + AHEAD, order.size - 1)]))
-        out[order[p]] += factor * (winners[p] + losers[p])
+        if factor is None:
+            out[order[p]] = winners[p] + losers[p]
+        else:
+            out[order[p]] += factor * (winners[p] + losers[p])
 
 
 @kernel

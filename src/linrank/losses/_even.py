@@ -18,7 +18,7 @@ from .._once import cached_property
 from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..data import active
-from ..data.ordering import sort_scores
+from ..data.ordering import sort_padded
 from ..data.rankings import Rankings
 from ..kernels.even import add_sorted, level_balance, linear_sums, to_levels
 from ..kernels.hinge import gather, scatter_add
@@ -42,14 +42,15 @@ class EvenPairs(LongRanking):
     """One ranking, sorted by scores and evaluated; its gradient is in g."""
 
     def __init__(self, of: Members, g: FloatArray, work: Work) -> None:
-        order, s = sort_scores(of.s, work)
-        self.ranking, self.v, self.order, self.levels = of.ranking, of.v, order.copy(), of.levels
+        found = sort_padded(of.s, work)
+        s, self.free = found.s, found.free
+        self.ranking, self.v, self.order, self.levels = of.ranking, of.v, found.order.copy(), of.levels
         self.whole, self.middle = np.array([0, s.size]), float(s[s.size // 2])
         s -= self.middle  # in the work, as what else only this evaluation needs
         self.by_level: IntArray | None = None  # sorted positions, level by level; None if no level has two members
         if of.levels.size - 1 < s.size:
             self.by_level = np.empty(s.size, dtype=np.int32)
-            level, cursor = (work.take(f"level {name}", s.size, np.int32) for name in ("number", "cursor"))
+            level, cursor = work.take(self.free, 2 * s.size, np.int32).reshape(2, -1)
             to_levels(self.order, of.levels, 0, level, cursor, self.by_level)
         self.prepare(s)
         self.sums = self._evaluate(of, s, g, work)
@@ -82,7 +83,7 @@ class EvenPairs(LongRanking):
         even = self.first_sums(False, s, v, T)
         if self.by_level is None:
             return even, abs(even)
-        scores, within = (work.take(f"even {name} by level", s.size, np.float64) for name in ("scores", "sums"))
+        scores, within = (work.take(name, s.size, np.float64) for name in (self.free, "even sums by level"))
         gather(self.by_level, s, 0, s.size, scores)
         less = self.first_sums(True, scores, v if v is self.v else v[self.by_level], within)
         scatter_add(self.by_level, within, -1.0, 0, s.size, T)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from .._typing import FloatArray, IntArray
 from .._work import Work
 from ..data import active
+from ..data.few_levels import FewLevels
 from ..data.ordering import sort_padded, work_parts
 from ..data.rankings import Rankings
 from ..kernels import smooth
@@ -23,8 +25,9 @@ from ._curvature import LongRanking, PairCurvature
 #: About how far rounding moves sums over pairs of long rankings, relative to the size of their terms.
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
-_View = active.SortedRanking | active.FewLevels
+_View = active.SortedRanking | FewLevels
 _Pair = tuple[NDArray[Any], NDArray[Any]]
+_Sums = Sequence[float]
 
 
 class PiecewiseQuadratic(Loss):
@@ -77,78 +80,95 @@ class PiecewiseQuadratic(Loss):
 
     def _evaluate_long(
         self, scores: FloatArray, p: Rankings, ranking: int, g: FloatArray, work: Work
-    ) -> tuple[FloatArray, _Long]:
+    ) -> tuple[_Sums, _Long]:
         """Sums of c phi, of c (-phi') and of the first term's hinges of one ranking; its gradient goes to g."""
         here, levels = p.members(ranking), p.levels(ranking)
-        found = sort_padded(scores[here], work)
+        s, how, steps = scores[here], self.tuning, self.steps
+        found = sort_padded(s, work)
         # The median: one score far out would move a mean, and with it the digits of all the others.
-        one = _One(scores[here], None if p.v is None else p.v[here], float(found.s[found.s.size // 2]), g[here], work)
-        views = [
-            active.sorted_ranking(found, levels, here.start, margin, work, self.tuning).kept(work)
-            for margin in self.steps[1]
-        ]
-        u, (a, *_), (m, *_) = float(p.u[ranking]), *self.steps
+        one = _One(s, None if p.v is None else p.v[here], float(found.padded[1 + s.size // 2]), g[here], work)
+        views = [active.sorted_ranking(found, levels, here.start, m, work, how).kept(work) for m in steps[1]]
+        u, a, m = float(p.u[ranking]), steps[0][0], steps[1][0]
         sums, weights = one.squares(views[0], u, a, m) if len(views) == 1 else one.band(views, u, a, m)
         one.balance()
-        terms = [_Term(*term) for term in zip(*self.steps, views, weights, strict=True)]
+        terms = [_Term(*term) for term in zip(*steps, views, weights, strict=True)]
         return sums, _Long(ranking, one.v, terms)
 
 
-@dataclass(frozen=True)
 class _One:
     """One long ranking at its scores: sums over pairs, with the gradient in g."""
 
-    s: FloatArray
-    v: FloatArray | None
-    centre: float
-    g: FloatArray
-    work: Work
+    def __init__(self, s: FloatArray, v: FloatArray | None, centre: float, g: FloatArray, work: Work) -> None:
+        self.s, self.v, self.centre, self.g, self.work = s, v, centre, g, work
+        self.parts = work_parts(s.size)  # members that threads may share
+        self.whole = len(self.parts) == 1  # or nothing but it
+        self.left = 0.0  # sum of the gradient, where there are parts
 
-    @property
-    def parts(self) -> list[tuple[int, int]]:
-        """Members that threads may share."""
-        return work_parts(self.s.size)
-
-    def squares(self, view: _View, u: float, a: float, m: float) -> tuple[FloatArray, list[NDArray[Any]]]:
+    def squares(self, view: _View, u: float, a: float, m: float) -> tuple[_Sums, list[NDArray[Any]]]:
         """The sums of one squared hinge, and the weight of each member's active partners."""
         moments = self.work.take("spare keys", self.s.size, np.float64)
-        np.subtract(self.s, self.centre, out=moments)
-        if self.v is not None:
-            moments *= self.v
-        self.g.fill(0.0)
-        view.add(moments, 1.0, self.g, self.work)
+        if self.whole:
+            _put_moments(self.s, self.centre, self.v, moments)
+        else:
+
+            def put(part: tuple[int, int]) -> None:
+                here = slice(*part)
+                _put_moments(self.s[here], self.centre, None if self.v is None else self.v[here], moments[here])
+
+            self.work.share(put, self.parts)
+        view.fill(moments, self.g, self.work)
         c, d = self._weights(view, "spare keys")
         n, given = np.empty(c.size, c.dtype), (self.s, self.centre, self.v, u, a, m)
-        value, hinge = self._in_parts(lambda part: smooth.squared_sums(*given, *part, c, d, n, self.g), 2)
-        return np.array([value, 2.0 * a * hinge, hinge]), [n]
 
-    def band(self, views: list[_View], u: float, a: float, m: float) -> tuple[FloatArray, list[NDArray[Any]]]:
+        def sums(part: tuple[int, int]) -> tuple[float, ...]:
+            return *smooth.squared_sums(*given, *part, c, d, n, self.g), self._gradient_sum(part)
+
+        if self.whole:
+            value, hinge = smooth.squared_sums(*given, 0, c.size, c, d, n, self.g)
+        else:
+            value, hinge, self.left = self._in_parts(sums, 3)
+        return (value, 2.0 * a * hinge, hinge), [n]
+
+    def band(self, views: list[_View], u: float, a: float, m: float) -> tuple[_Sums, list[NDArray[Any]]]:
         """The same of the Huberised hinge, whose width is 1 / (2 a)."""
         self._band_moments(views)
         outer, inner, weights = self._band_counts(views) if self.v is None else self._band_weights(views, self.v)
         given = self.s, self.centre, self.v, u, (a, m, 0.5 / a)
-        return self._in_parts(lambda part: smooth.band_sums(*given, *part, outer, inner, self.g), 3), weights
+
+        def sums(part: tuple[int, int]) -> tuple[float, ...]:
+            return *smooth.band_sums(*given, *part, outer, inner, self.g), self._gradient_sum(part)
+
+        *answers, self.left = self._in_parts(sums, 4)
+        return answers, weights
 
     def balance(self) -> None:
         """Have the gradient sum to 0: what rounding leaves of it would be multiplied by an offset of the features."""
-        for _ in range(2):
-            mean = float(self._in_parts(lambda part: self.g[slice(*part)].sum(), 1)[0])
-            mean /= self.s.size if self.v is None else float(self.v.sum())
+        weight = self.s.size if self.v is None else float(self.v.sum())
+        if self.whole:
+            for _ in range(2):
+                mean = float(self.g.sum()) / weight
+                self.g -= mean if self.v is None else self.v * mean
+            return
+        mean = self.left / weight
+        left = self._in_parts(lambda part: (self._less(mean, part), self._gradient_sum(part)), 2)[1]
+        self.work.share(partial(self._less, left / weight), self.parts)
 
-            def less(part: tuple[int, int], mean: float = mean) -> None:
-                here = self.g[slice(*part)]
-                here -= mean if self.v is None else self.v[slice(*part)] * mean
+    def _gradient_sum(self, part: tuple[int, int]) -> float:
+        return 0.0 if self.whole else float(self.g[slice(*part)].sum())
 
-            self.work.share(less, self.parts)
+    def _less(self, mean: float, part: tuple[int, int]) -> float:
+        """Take it off; the mean."""
+        here = self.g[slice(*part)]
+        here -= mean if self.v is None else self.v[slice(*part)] * mean
+        return mean
 
     def _band_moments(self, views: list[_View]) -> None:
         """Fill g with sums over the partners in the band; those of leading bits are exact, so differences are, too."""
-        sums = self.work.take(views[0].room, self.s.size, np.float64)
+        sums, unit = self.work.take(views[0].room, self.s.size, np.float64), self._unit(self.s)
         for rest, out in ((True, self.g), (False, sums)):
-            out.fill(0.0)
-            moments = self._bits(self.s, rest)
-            for view, factor in zip(views, (1.0, -1.0), strict=True):
-                view.add(moments, factor, out, self.work)
+            moments = self._bits(self.s, unit, rest)
+            views[0].fill(moments, out, self.work)
+            views[1].add(moments, -1.0, out, self.work)
 
         def add(part: tuple[int, int]) -> None:
             here = self.g[slice(*part)]
@@ -166,14 +186,15 @@ class _One:
 
     def _band_weights(self, views: list[_View], v: FloatArray) -> tuple[_Pair, _Pair, list[NDArray[Any]]]:
         """The same for weights: of leading bits exactly, and then what is left of them."""
-        bits, found = self._bits(None, rest=False), []
+        unit, found = self._unit(None), []
+        bits = self._bits(None, unit, rest=False)
         for view in views:
             found.append((np.empty(v.size), np.empty(v.size)))
             view.sums(bits, *found[-1], self.work)
         weights, (outer, inner) = [np.add(*pair) for pair in found], found
         for one, less in zip(outer, inner, strict=True):
             one -= less
-        bits, rest = self._bits(None, rest=True), (np.empty(v.size), np.empty(v.size))
+        bits, rest = self._bits(None, unit, rest=True), (np.empty(v.size), np.empty(v.size))
         for view, n, is_outer in zip(views, weights, (True, False), strict=True):
             view.sums(bits, *rest, self.work)
             n += np.add(*rest)
@@ -184,34 +205,47 @@ class _One:
 
     def _weights(self, view: _View, room: str) -> _Pair:
         """Weights of active winners and losers, in a room of the work; of unit weights, their numbers."""
-        kind = np.int32 if self.v is None else np.float64
-        c, d = self.work.take(room, 2 * self.s.size, kind).reshape(2, -1)
+        size, kind = self.s.size, np.int32 if self.v is None else np.float64
+        both = self.work.take(room, 2 * size, kind)
+        c, d = both[:size], both[size:]
         if self.v is None:
             view.counts(c, d, self.work)
         else:
             view.sums(self.v, c, d, self.work)
         return c, d
 
-    def _bits(self, s: FloatArray | None, rest: bool) -> FloatArray:
-        """Leading bits of v (s - centre), or of v, so few that any sum of them is exact in float64; or the rest."""
-        given, out = (s, self.centre, self.v), self.work.take("spare keys", self.s.size, np.float64)
-        largest = self._in_parts(lambda part: smooth.largest_moment(*given, *part), 1, max)[0]
-        unit = 2.0 ** (51 - np.frexp(self.s.size * max(float(largest), 1e-280))[1])
-        self.work.share(lambda part: smooth.leading_bits(*given, unit, rest, *part, out), self.parts)
+    def _unit(self, s: FloatArray | None) -> float:
+        """Whole multiples of 1 / unit have so few bits that any sum of v (s - centre), or of v, in them is exact."""
+        given = s, self.centre, self.v
+        largest = self._in_parts(lambda part: (smooth.largest_moment(*given, *part),), 1, max)[0]
+        return float(2.0 ** (51 - math.frexp(self.s.size * max(largest, 1e-280))[1]))
+
+    def _bits(self, s: FloatArray | None, unit: float, rest: bool) -> FloatArray:
+        """Leading bits of v (s - centre), or of v, in whole multiples of 1 / unit; or the rest."""
+        given, out = (s, self.centre, self.v, unit, rest), self.work.take("spare keys", self.s.size, np.float64)
+        self.work.share(lambda part: smooth.leading_bits(*given, *part, out), self.parts)
         return out
 
-    def _in_parts(self, function: Callable[[tuple[int, int]], Any], size: int, add: Any = sum) -> FloatArray:
+    def _in_parts(self, function: Callable[[tuple[int, int]], Any], size: int, add: Any = sum) -> Sequence[float]:
         """The function's answers for each part, added up in their order."""
         parts = self.parts
         if len(parts) == 1:
-            return np.array(function(parts[0])).reshape(size)
+            only: Sequence[float] = function(parts[0])
+            return only
         answers = np.empty((len(parts), size))
 
         def one(k: int) -> None:
             answers[k] = function(parts[k])
 
         self.work.share(one, range(len(parts)))
-        return np.array(add(answers))
+        total: Sequence[float] = np.array(add(answers)).tolist()
+        return total
+
+
+def _put_moments(s: FloatArray, centre: float, v: FloatArray | None, out: FloatArray) -> None:
+    np.subtract(s, centre, out=out)
+    if v is not None:
+        out *= v
 
 
 class _Term(NamedTuple):
@@ -233,15 +267,17 @@ class _Long(LongRanking):
 
     def multiply(self, u: float, V: FloatArray, out: FloatArray, work: Work) -> None:
         """Laplacian times V, term by term."""
-        parts, S = work_parts(V.size), work.zeros(self.terms[0].view.room, V.size, np.float64)
+        parts, S = work_parts(V.size), work.take(self.terms[0].view.room, V.size, np.float64)
         given = V
         if self.v is not None:
             given = work.take("spare keys", V.size, np.float64)
             np.multiply(self.v, V, out=given)
-        out[:] = 0.0
-        for a, _, view, n in self.terms:
-            view.add(given, 1.0, S, work)
-            work.share(partial(smooth.laplacian_sums, self.v, u, a, n, V, S, out), parts)
+        for k, (a, _, view, n) in enumerate(self.terms):
+            view.fill(given, S, work)
+            if len(parts) == 1:
+                smooth.laplacian_sums(self.v, u, a, n, V, S, k > 0, out, parts[0])
+            else:
+                work.share(partial(smooth.laplacian_sums, self.v, u, a, n, V, S, k > 0, out), parts)
 
     def turn(self, u: float, s: FloatArray, V: FloatArray, out: FloatArray, work: Work) -> None:
         """2 a u v times the sum of v_j V_j h over active winners less that over active losers, h = m - z."""
