@@ -3,9 +3,10 @@
 Each problem is solved to a certified gap of 1e-3 of f(0), or to a gradient of 1e-6 of that at zero, by all alike.
 liblinear-ranksvm ends by its gradient, so the loosest tolerance that our own certificate lets pass is known (and tried
 looser where its value alone is small enough). Its time is the best of two runs of training alone, by its library
-(`opponents/_liblinear.py` says why); ours the best of four, in turns with them. Made problems have a seed on which constants may be chosen and two to report on. A
-pass over a sample, or over distinct rows, counts as one; shares are those of one fit that was watched. The floor is
-what as many gathers and scatters in float32 take where all of them hit the first cache.
+(`opponents/_liblinear.py` says why); ours the best of four, in turns with them. Made problems have a seed on which
+constants may be chosen and two to report on. A pass over a sample, or over distinct rows, counts as one; shares are
+those of one fit that was watched. The floor is what as many gathers and scatters in float32 take where all of them hit
+the first cache.
 """
 
 from __future__ import annotations
