@@ -343,11 +343,15 @@ def _defaults_weighting(given: Tables) -> str:
     return markdown(shown, ([row[column] for column in shown] for row in given.rows("defaults_weighting")))
 
 
-def _ablation(given: Tables) -> str:
-    found = given.rows("ablation")
-    return markdown(
-        found[0], ([row["without"], *(fixed(row[name], 2) for name in row if name != "without")] for row in found)
-    )
+def _by_rule(name: str) -> Callable[[Tables], str]:
+    """Ratios without each rule."""
+
+    def shown(given: Tables) -> str:
+        found = given.rows(name)
+        ratios = ([row["without"], *(fixed(row[one], 2) for one in row if one != "without")] for row in found)
+        return markdown(found[0], ratios)
+
+    return shown
 
 
 def _ablation_removed(given: Tables) -> str:
@@ -421,9 +425,12 @@ def _penalties_paths(given: Tables) -> str:
 
 
 def _sparse(given: Tables) -> str:
-    names = {"problem": _same, "list": _same, "alpha": _same, "scaled": _same, "to": _same, "passes": _same}
-    names |= {"tron passes": _same, "seconds": digits, "tron seconds": digits, "times liblinear-ranksvm": digits}
-    return _listed(given.rows("sparse"), names)
+    """What was raced, and scaled columns; of seeds to report on, both, of those to choose by, none."""
+    names = {"problem": _same, "alpha": _same, "scaled": _same, "to": _same, "passes": _same, "tron passes": _same}
+    names |= {"seconds": digits, "times liblinear-ranksvm": digits}
+    rows = [row for row in given.rows("sparse") if row["list"] == "reporting" or not row["seed"]]
+    rows = [row for row in rows if row["times liblinear-ranksvm"] or row["scaled"] == "True"]
+    return _listed([row | {"problem": f"{row['problem']} {row['seed']}".strip()} for row in rows], names)
 
 
 def _penalties_growth(given: Tables) -> str:
@@ -530,7 +537,8 @@ TABLES: dict[str, Callable[[Tables], str]] = {
     "auto_summary": _auto_summary,
     "hessian_model": _hessian_model,
     "hessian_off": _hessian_off,
-    "ablation": _ablation,
+    "ablation": _by_rule("ablation"),
+    "ablation_sparse": _by_rule("ablation_sparse"),
     "ablation_removed": _ablation_removed,
     "defaults": _defaults,
     "defaults_summary": _defaults_summary,

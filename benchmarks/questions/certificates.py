@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -105,7 +105,7 @@ def fits_of(number: int) -> list[Fit]:
         objective, found = Objective(engine, loss, Ridge(alpha), scale), []
         for name, solver in solvers(loss, tol, int(rng.choice([2, 10, *[MAX_ITER] * 8]))).items():
             solution = solver.minimise(objective, _start(rng, objective, solver))
-            found.append(_judged(number, loss.name, name, tol, solution, naive, optimum))
+            found.append(judged(number, loss.name, name, tol, solution, naive, optimum))
     return found
 
 
@@ -120,9 +120,10 @@ def _start(rng: np.random.Generator, objective: Objective, solver: Solver) -> An
     return solver.minimise(Objective(objective.engine, objective.loss, other, objective.scale))
 
 
-def _judged(
+def judged(
     number: int, loss: str, solver: str, tol: float, solution: Solution, naive: NaiveObjective, optimum: Optimum
 ) -> Fit:
+    """A fit beside the optimum."""
     unit, value = naive.value(np.zeros(solution.w.size)), naive.value(solution.w)
     known_to, rounding = optimum.value - optimum.lower, max(map(naive.rounding, (solution.w, optimum.w)))
     parts = solution.gap, value - optimum.value, abs(solution.value - value), rounding, known_to
@@ -134,21 +135,21 @@ def many_fits(first: int, last: int) -> list[Fit]:
     return [fit for number in range(first, last) for fit in fits_of(number)]
 
 
-def answers(n_problems: int) -> Iterator[list[Fit]]:
+def answers(n_problems: int, work: Callable[[int, int], list[Fit]]) -> Iterator[list[Fit]]:
     """In parts, as they come: by all cores, or at once in a quick check."""
     starts = range(0, n_problems, AT_ONCE)
     if quick():
-        yield from (many_fits(first, min(first + AT_ONCE, n_problems)) for first in starts)
+        yield from (work(first, min(first + AT_ONCE, n_problems)) for first in starts)
         return
     with ProcessPoolExecutor(os.cpu_count(), mp_context=multiprocessing.get_context("spawn")) as pool:
-        tasks = [pool.submit(many_fits, first, min(first + AT_ONCE, n_problems)) for first in starts]
+        tasks = [pool.submit(work, first, min(first + AT_ONCE, n_problems)) for first in starts]
         for task in tasks:
             yield task.result()
 
 
 def main() -> None:
     n_problems, fits = int(os.environ.get("LINRANK_CERTIFICATES", QUICK_PROBLEMS if quick() else PROBLEMS)), []
-    for k, part in enumerate(answers(n_problems), 1):
+    for k, part in enumerate(answers(n_problems, many_fits), 1):
         fits += part
         print(f"{min(k * AT_ONCE, n_problems):,} of {n_problems:,} problems, {len(fits):,} fits", flush=True)
         for fit in part:

@@ -7,7 +7,7 @@ Used by the tests and benchmarks, and by anyone who adds a part: `check_loss` sa
 from __future__ import annotations
 
 from .cases import Problem
-from .chance import random_problem
+from .chance import random_problem, random_sparse_problem
 from .conic import PenalisedObjective, random_penalty
 from .counting import CountingEngine
 from .engines import check_engine, engine_cases
@@ -65,4 +65,5 @@ __all__ = [
     "naive_svmlight",
     "random_penalty",
     "random_problem",
+    "random_sparse_problem",
 ]
