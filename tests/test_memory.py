@@ -118,3 +118,9 @@ def test_memory_in_words():
     assert isinstance(told.value, LinrankError)
     with pytest.raises(OutOfMemoryError, match="once"), memory_in_words():
         raise OutOfMemoryError("once")
+
+
+def test_large_stacks_are_asked_for_one_by_one(monkeypatch):
+    """As threads ask for them: the system refuses one mapping that is larger than its memory, not many."""
+    monkeypatch.setattr(_memory, "_stack", lambda: 4 << 30)
+    _memory.check_room_for(16)

@@ -36,14 +36,19 @@ def check_room_for(n_threads: int) -> None:
     """Raise MemoryError unless so many threads can begin.
 
     A thread that begins where memory has run out dies before it says so, and `Thread.start` waits for it for ever. The
-    memory is asked for as a thread's stack is, so that the same limits count, and given back at once.
+    memory is asked for as threads' stacks are, one by one, so that the same limits count, and given back at once.
     """
     if not hasattr(mmap, "MAP_PRIVATE"):
         return
+    size, flags, held = _stack() + THREAD_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, []
     try:
-        mmap.mmap(-1, n_threads * (_stack() + THREAD_BYTES), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+        for _ in range(n_threads):
+            held.append(mmap.mmap(-1, size, flags=flags))
     except OSError:
         raise MemoryError(f"There is no room for {n_threads} threads.") from None
+    finally:
+        for room in held:
+            room.close()
 
 
 def _stack() -> int:

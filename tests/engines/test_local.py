@@ -201,3 +201,21 @@ def test_threads_are_there_before_they_are_needed(n_jobs):
     X, y, qid = problem()
     with LocalEngine(RankingData(X, y, qid), n_jobs) as engine:
         assert len(engine._pool._threads) == n_jobs
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_earlier_trial_of_a_line_can_be_asked_again(n_jobs, monkeypatch):
+    """Its scores were let go: they are made anew before the pool works on them, not by its threads."""
+    for name, value in {"MANY_MEMBERS": 1, "QUICK_ENTRIES": 0, "QUICK_MEMBERS": 0}.items():
+        monkeypatch.setattr(local, name, value)
+    X, y, qid = make_ranking(300, 4, 30, 4)
+    loss, w = LOSSES["squared_hinge"], np.ones((2, 4))
+    with LocalEngine(RankingData(X, y, qid), n_jobs) as engine:
+        s, d = engine.scores(w[0]), engine.scores(w[1])
+        early = engine.evaluate(loss, s, d, 0.3)
+        expected = early.gradient(), early.hessian_product(w[0])
+        early = engine.evaluate(loss, s, d, 0.3)
+        engine.evaluate(loss, s, d, 0.7)  # the earlier one rests
+        np.testing.assert_array_equal(early.gradient(), expected[0])
+        engine.evaluate(loss, s, d, 0.7)
+        np.testing.assert_array_equal(early.hessian_product(w[0]), expected[1])

@@ -52,6 +52,27 @@ def test_threads_and_parts_change_no_bits(monkeypatch, name, kind, weighted, spr
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
 
 
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("kind", ["five", "fifty", "all"])
+@pytest.mark.parametrize("signs", [[np.inf], [-np.inf, np.inf]], ids=["one end", "both"])
+@pytest.mark.parametrize("share", [0.01, 0.6])
+def test_infinite_scores_are_taken_as_in_one_part(monkeypatch, name, kind, signs, share):
+    """Infinity less infinity is below no margin: windows of parts would begin anywhere, and end nowhere."""
+    rng, n = np.random.default_rng(3), 400
+    p = RankingData(np.ones((n, 1)), labels(kind, n, rng)).preferences.block(0)
+    s, work = rng.standard_normal(n), Work()
+    s[rng.random(n) < share] = rng.choice(signs)
+    s[::7] = rng.choice(signs, s[::7].size)
+    with np.errstate(all="ignore"):
+        expected = LOSSES[name].at(s, p, work)
+        monkeypatch.setattr(ordering, "LARGE", 16)
+        LOSSES[name].at(rng.standard_normal(n), p, work)  # what rooms hold now is not 0
+        found = LOSSES[name].at(s, p, work)
+    np.testing.assert_equal(found.sums.value, expected.sums.value)
+    np.testing.assert_array_equal(found.gradient, expected.gradient)
+
+
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "logistic"])
 @pytest.mark.parametrize("solver", ["newton", "bundle"])
 @pytest.mark.parametrize("kind", ["five", "all"])

@@ -376,6 +376,7 @@ def test_a_gap_that_halves_is_noted():
     memory = CurvatureMemory().watched(8.0).watched(5.0).watched(6.0)
     assert (memory.halved, memory.slow) == (8.0, 2)
     assert (memory.watched(4.0).halved, memory.watched(4.0).slow) == (4.0, 0)
+    assert CurvatureMemory().watched(np.inf).slow == 1
 
 
 # When a factor is given up.

@@ -111,7 +111,8 @@ class SortedRanking:
         self.size, self.levels, self.base, self.how = n, levels, base, how or TUNING
         bounds = work.take("bounds", 2 * n, np.int32)
         self.where = work.take("where", 3 * n, np.int32).reshape(n, 3)
-        parts = work_parts(n)
+        # Infinity less infinity is below no margin: windows that begin anywhere rely on a test that does not turn back.
+        parts = work_parts(n) if found.finite else [(0, n)]
         fill_windows(found, margin, bounds, parts, work)
         if len(parts) == 1:
             kernels.to_members(found.order, bounds[:n], bounds[n:], 0, self.where)

@@ -5,6 +5,7 @@ Numbers are sorted together with their places, as 64-bit keys, by digits (`kerne
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -194,9 +195,10 @@ def sort_padded(s: FloatArray, work: Work) -> Sorted:
     n = s.size
     order = work.take("order", n, np.int32)
     room, padded = work.take("keys", n + 2, np.uint64), work.take("spare keys", n + 2, np.float64)
-    done, free = False, "keys"
-    if n >= FEW_SCORES:
-        parts, given = work_parts(n), room[1:-1]
+    done, free, parts = False, "keys", work_parts(n)
+    # Parts are mended one by one, which takes numbers: infinity less infinity is none.
+    if n >= FEW_SCORES and (len(parts) == 1 or math.isfinite(s.sum())):
+        given = room[1:-1]
         keys, spare = given, padded[1:-1].view(np.uint64)
         counts = _digit_counts(len(parts)) if work.n_threads > 1 and len(parts) > 1 else None
         _pack(keys, s, parts, counts, work)

@@ -81,6 +81,7 @@ class LocalEvaluation:
     def points(self) -> list[LossPoint]:
         """The loss at each block; computed again, to the same bits, where it was let go."""
         if self._points is None:
+            _ = self.scores  # here, not on a thread of the pool: it would wait for the others
             self._points = self.engine.map(self._at, self.engine.blocks)
         return self._points
 

@@ -81,10 +81,19 @@ def iterate(
     return Solution(best.w, best.value, best.gap, run.status, run.history, method.left(run.state))
 
 
-def drive(method: Steps[S], state: S, callback: Callback | None = None, begin: float | None = None) -> Run:
-    """Take steps from a state until they have converged, stall or are too many; the clock runs from `begin`."""
+def drive(
+    method: Steps[S],
+    state: S,
+    callback: Callback | None = None,
+    begin: float | None = None,
+    before: list[Iteration] | None = None,
+) -> Run:
+    """Take steps from a state until they have converged, stall or are too many; the clock runs from `begin`.
+
+    Iterations that another method made before are counted on.
+    """
     since = time.perf_counter() if begin is None else begin
-    history: list[Iteration] = []
+    history = [] if before is None else before
     still = 0
     while True:
         still = 0 if state.gained else still + 1

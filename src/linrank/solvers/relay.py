@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .._typing import FloatArray
@@ -9,15 +11,18 @@ from ..objective import Objective
 from ._base import Callback, Solution, Status
 from .bundle import Bundle, Planes
 from .bundle.method import Cuts
-from .certificate import Bounds, Certificate
-from .iterate import iterate
+from .certificate import Bounds
+from .iterate import Run, drive
 from .newton import Newton
 from .newton.method import Iterate, WarmStart
+
+#: The loop, for either method with its own state.
+_drive: Callable[..., Run] = drive
 
 
 @dataclass(frozen=True)
 class Relay:
-    """Newton's method and the bundle method, or the other way round: the first until it is stuck, then the second.
+    """Newton's method and the bundle method, or the other way round: the first until it stalls, then the second.
 
     A start from what either left goes on with it.
     """
@@ -25,47 +30,30 @@ class Relay:
     first: Newton | Bundle
     second: Newton | Bundle
 
-    stall = Bundle.stall
-
-    @property
-    def max_iter(self) -> int:
-        """Of both together."""
-        return self.second.max_iter
-
     def minimise(
         self, objective: Objective, start: FloatArray | Solution | None = None, callback: Callback | None = None
     ) -> Solution:
         """Minimise from `start`: weights, or an earlier solution of either method."""
-        return iterate(self, objective, start, callback)
+        begin, method = time.perf_counter(), self._method(start)
+        run = _drive(method, method.begin(objective, start), callback, begin)
+        status = run.status
+        if status is Status.STALLED and method is self.first:
+            if len(run.history) >= self.second.max_iter:
+                status = Status.MAX_ITER  # the second has none left
+            else:
+                method = self.second
+                run = _drive(method, self._taken(objective, run.state), callback, begin, run.history)
+                status = run.status
+        best = method.result(run.state)
+        return Solution(best.w, best.value, best.gap, status, run.history, method.left(run.state))
 
-    def begin(self, objective: Objective, start: FloatArray | Solution | None) -> Iterate | Cuts:
-        """As the method that an earlier solution is from, or as the first."""
+    def _method(self, start: FloatArray | Solution | None) -> Newton | Bundle:
+        """The method that an earlier solution is from, or the first."""
         left = start.state if isinstance(start, Solution) else None
         kind = {Planes: Bundle, WarmStart: Newton}.get(type(left))
-        return (self.second if kind is type(self.second) else self.first).begin(objective, start)
+        return self.second if kind is type(self.second) else self.first
 
-    def step(self, state: Iterate | Cuts) -> Iterate | Cuts:
-        """A step of the method whose state it is; where the first is stuck, the second takes over its best point."""
-        method = self._method(state)
-        found: Iterate | Cuts = method.step(state)  # type: ignore[arg-type]
-        if method is self.second or not found.stuck or self.ends(found) is not None:
-            return found
-        best = found.best
-        taken = self.second.begin(found.goal.objective, best.w)
+    def _taken(self, objective: Objective, state: Iterate | Cuts) -> Iterate | Cuts:
+        """The second method at the first one's best point, with what is known of the minimum."""
+        best, taken = state.best, self.second.begin(objective, state.best.w)
         return replace(taken, best=taken.best.joined(Bounds(best.w, best.value, best.lower, best.rounding, best.floor)))
-
-    def ends(self, state: Iterate | Cuts) -> Status | None:
-        """By the gap."""
-        return self._method(state).ends(state)  # type: ignore[arg-type]
-
-    def result(self, state: Iterate | Cuts) -> Certificate:
-        """The best point."""
-        return state.best
-
-    def left(self, state: Iterate | Cuts) -> WarmStart | Planes:
-        """What its method leaves."""
-        return self._method(state).left(state)  # type: ignore[arg-type]
-
-    def _method(self, state: Iterate | Cuts) -> Newton | Bundle:
-        """The method whose state it is."""
-        return self.first if isinstance(state, Cuts) == isinstance(self.first, Bundle) else self.second

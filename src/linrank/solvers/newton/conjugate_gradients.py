@@ -61,7 +61,9 @@ def _smooth(best: FloatArray, least: FloatArray, x: FloatArray, r: FloatArray, c
     """Move the best iterate towards another one as far as its residual falls; `change` is room for a vector."""
     np.subtract(r, least, out=change)
     size = float(change @ change)
-    t = min(max(-float(least @ change) / size, 0.0), 1.0) if size > 0 else 0.0
+    t = min(-float(least @ change) / size, 1.0) if size > 0 else 0.0
+    if not t > 0:  # or not a number
+        return
     best *= 1.0 - t
     add(t, x, best)
     add(t, change, least)

@@ -102,7 +102,8 @@ class CurvatureMemory:
 
     def watched(self, gap: float) -> CurvatureMemory:
         """With the gap at the next point."""
-        return replace(self, halved=gap, slow=0) if gap <= 0.5 * self.halved else replace(self, slow=self.slow + 1)
+        halved = gap <= 0.5 * self.halved and math.isfinite(gap)
+        return replace(self, halved=gap, slow=0) if halved else replace(self, slow=self.slow + 1)
 
     def precondition(self, r: FloatArray) -> FloatArray:
         """(H + c)^-1 r, or r without a factor; r may hold vectors as columns."""
