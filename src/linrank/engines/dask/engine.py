@@ -65,13 +65,14 @@ class DaskEngine:
             )
 
     def _describe_spans(self, told: list[Any]) -> None:
-        """A counter knows all but the features, and a part all but the preferences."""
+        """A counter knows all but the features and their entries, and a part all but the preferences."""
         for span, (facts, size) in zip(self.spans, told, strict=True):
             of_parts = self._of_parts(span, "facts")
             features = {part.features for part, _ in of_parts}
             if len(features) > 1:
                 raise DataError("Partitions have different numbers of features: give all of them the same columns.")
-            self.parts.append(replace(facts, features=features.pop()))
+            entries = sum(part.entries for part, _ in of_parts)
+            self.parts.append(replace(facts, features=features.pop(), entries=entries))
             self.bytes.append(size + sum(size for _, size in of_parts))
 
     def __enter__(self) -> DaskEngine:
